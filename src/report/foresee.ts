@@ -1,9 +1,10 @@
 import { argumentsText } from '../wire/foreseen.ts';
 import { usdText } from '../wire/money.ts';
 import type { Preview, PreviewBound, PreviewCall, PreviewCost } from '../wire/preview.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { printable } from '../wire/text/printable.ts';
-import { counted, grouped, quantity } from '../wire/text/units.ts';
+import { counted, quantity } from '../wire/text/units.ts';
 
 /** A preview as lines for the person who decides. */
 export function explainPreview(preview: Preview, palette: Palette): readonly string[] {

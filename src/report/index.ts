@@ -6,9 +6,10 @@
  */
 export { SYNTAX } from '../wire/findings.ts';
 export { excerpt, renderDiagnostic, renderEnd, renderError, renderFinding, type SourceTexts } from '../wire/text/failure.ts';
+export { grouped } from '../wire/text/grouped.ts';
 export { type Palette, plainPalette } from '../wire/text/palette.ts';
 export { clip, printable, printableLines } from '../wire/text/printable.ts';
-export { amount, counted, grouped, quantity, UNIT_SIZES } from '../wire/text/units.ts';
+export { amount, counted, quantity, UNIT_SIZES } from '../wire/text/units.ts';
 export { timeText } from '../wire/time.ts';
 export { renderCall } from './calls.ts';
 export { explainPreview } from './foresee.ts';

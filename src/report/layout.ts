@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { clipped } from '../wire/clip.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { isList, shownEntries } from '../wire/tagged.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { columns, printable, wrap } from '../wire/text/printable.ts';
-import { grouped } from '../wire/text/units.ts';
 import { shortenTokens } from './tokens.ts';
 
 /** Columns of the labels on the left. */

@@ -1,8 +1,9 @@
 import type { V1LoopResult, V1TurnRecord } from '../loop/index.ts';
 import { V1_HALT_REASONS } from '../wire/haltreasons.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { printable } from '../wire/text/printable.ts';
-import { counted, grouped } from '../wire/text/units.ts';
+import { counted } from '../wire/text/units.ts';
 import { explainCall } from './calls.ts';
 import { field, row, rule, section, streamLines } from './layout.ts';
 

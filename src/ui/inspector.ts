@@ -8,6 +8,7 @@ import {
   type SessionSummary,
 } from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import { Ancestry } from './ancestry.ts';
 import { callViews } from './calls.ts';
 import { Changes } from './changes.ts';
 import { Latest } from './latest.ts';
@@ -29,7 +30,7 @@ import {
 import { jsonOf, PAGE_SIZES, pieceOf, type TextSizes, Texts } from './texts.ts';
 import { completionOf, Trials } from './trials.ts';
 import { nestedSids, partOf, turnView } from './turn.ts';
-import type { AboutView, CallsView, CancelView, CompleteView, SnapshotView, TurnView } from './views.ts';
+import type { AboutView, CallsView, CancelView, CompleteView, SessionView, SnapshotView, TurnView } from './views.ts';
 
 /** What an {@link Inspector} shows, and what it may do. */
 export interface InspectorInit {
@@ -72,6 +73,7 @@ export class Inspector implements AsyncDisposable {
   readonly #coordinator: SessionCoordinator;
   readonly #latest = new Latest();
   readonly #lasts: LastTurns;
+  readonly #ancestry: Ancestry;
   readonly #past: Past;
   readonly changes: Changes;
 
@@ -79,6 +81,7 @@ export class Inspector implements AsyncDisposable {
     const { store, log, decisions, clock } = init;
     this.#init = init;
     this.#lasts = new LastTurns(store);
+    this.#ancestry = new Ancestry(store);
     this.#past = new Past(store);
     this.#trials = new Trials(store, init.openRuntime, init.keys);
     this.#coordinator = new SessionCoordinator({ store, log: decisions, clock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
@@ -93,12 +96,13 @@ export class Inspector implements AsyncDisposable {
     if (what === 'about' && ends(1)) return this.about();
     if ((what === 'log' || what === 'series') && ends(1)) {
       const stamp = log?.stamp() ?? null;
-      const make = () => (what === 'log' ? logView(log, query, signal) : seriesView({ log, store }, query, signal));
+      const make = () =>
+        what === 'log' ? logView(log, this.#ancestry, query, signal) : seriesView({ log, store }, query, signal);
       return this.#latest.get(stamp === null ? null : `${what} ${stamp} ${query}`, signal, make);
     }
     if (what !== 'sessions') throw unknown();
-    if (sid === undefined) return sessionsView(store, this.#lasts, query, clock.now());
-    if (turns === undefined) return sessionView(store, sid, this.#refusal, this.#past, pageTexts());
+    if (sid === undefined) return sessionsView(store, this.#lasts, this.#ancestry, query, clock.now());
+    if (turns === undefined) return this.#session(sid, pageTexts());
     if (turns !== 'turns') throw unknown();
     if (number === undefined) return timelineView(store, sid, query);
     const turn = turnOf(number);
@@ -133,7 +137,7 @@ export class Inspector implements AsyncDisposable {
   async snapshot(sid: string, sizes: TextSizes): Promise<SnapshotView> {
     const texts = new Texts(sizes, { parts: false });
     const { store } = this.#init;
-    const session = await sessionView(store, sid, this.#refusal, this.#past, texts);
+    const session = await this.#session(sid, texts);
     const turns: TurnView[] = [];
     let { timeline } = session;
     for (;;) {
@@ -154,9 +158,14 @@ export class Inspector implements AsyncDisposable {
     return answers === null ? 'start "neuroscript ui" with --approve to answer calls' : answers.refusal(waiting);
   };
 
+  #session(sid: string, texts: Texts): Promise<SessionView> {
+    return sessionView(this.#init.store, this.#ancestry, sid, this.#refusal, this.#past, texts);
+  }
+
   async #turn(sid: string, turn: number, texts: Texts): Promise<TurnView> {
     const { store } = this.#init;
-    return turnView(await findTurn(store, sid, turn), texts, await nestedSids(store, sid, turn));
+    const { above } = await this.#ancestry.head(sid);
+    return turnView(await findTurn(store, sid, turn), texts, above, await nestedSids(store, sid, turn));
   }
 
   async #calls(sid: string, turn: number, after: number): Promise<CallsView> {

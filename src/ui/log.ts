@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { ChainWalk, LINE_BYTES, logLines, rotatedFiles, type StoredLog } from '../loop/index.ts';
+import type { Ancestry } from './ancestry.ts';
 import type { LogPlace, LogRow, LogView } from './logviews.ts';
 import { wholeOf } from './request.ts';
 
@@ -80,12 +81,17 @@ export async function* linesOf(source: LogSource, signal: AbortSignal): AsyncGen
   }
 }
 
-/** Checks the chain of a log, and reads its last lines or those after one of them. */
-export async function logView(source: LogSource | null, query: URLSearchParams, signal: AbortSignal): Promise<LogView> {
+/** Checks the chain of a log, and reads its last lines or those after one of them. The sessions have their names from `ancestry`. */
+export async function logView(
+  source: LogSource | null,
+  ancestry: Ancestry,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<LogView> {
   const limit = wholeOf(query, 'limit', [1, 1000], 200);
   const after = query.has('after') ? wholeOf(query, 'after', [0, Number.MAX_SAFE_INTEGER], 0) : null;
   const walk = new ChainWalk();
-  const rows: LogRow[] = [];
+  const rows: (Omit<LogRow, 'entry'> & { readonly entry: LoggedEntry | null })[] = [];
   let [total, broken, repeated]: [number, LogPlace | null, LogPlace | null] = [0, null, null];
   if (source !== null)
     for await (const { file, line, text, fault } of linesOf(source, signal)) {
@@ -103,7 +109,9 @@ export async function logView(source: LogSource | null, query: URLSearchParams, 
       // Twice the limit, so that each line is moved once.
       if (after === null && rows.length === 2 * limit) rows.splice(0, limit);
     }
-  const lines = after === null ? rows.slice(-limit) : rows;
+  const lines: LogRow[] = [];
+  for (const row of after === null ? rows.slice(-limit) : rows)
+    lines.push({ ...row, entry: row.entry && { ...row.entry, ...(await ancestry.head(row.entry.sid)) } });
   return { log: source?.name ?? null, whole: walk.lines, head: walk.head, broken, repeated, total, lines };
 }
 
@@ -116,8 +124,11 @@ const ENTRY = z.looseObject({
   latency_ms: z.number(),
 });
 
+/** What a line itself says. */
+type LoggedEntry = Omit<NonNullable<LogRow['entry']>, 'above' | 'subject'>;
+
 /** The fields of a line; null for a line that is no entry. */
-export function entryOf(text: string | null): LogRow['entry'] {
+export function entryOf(text: string | null): LoggedEntry | null {
   let value: unknown;
   try {
     value = JSON.parse(text ?? '');

@@ -1,3 +1,5 @@
+import type { AboveView } from './views.ts';
+
 /* What the inspector's server answers about the decision log and about time, as `views.ts` describes it. */
 
 /** `GET /api/log?after=LINE&limit=N`: the chain of the decision log; without `after`, its last lines. */
@@ -38,6 +40,10 @@ export interface LogRow {
   readonly entry: {
     readonly ts: string;
     readonly sid: string;
+    /** The sessions above it, as in `SessionRow`; none for one that is not in the store. */
+    readonly above: readonly AboveView[];
+    /** Cut to 200 characters; null for a session that is not in the store. */
+    readonly subject: string | null;
     readonly turn: number;
     readonly decision: string;
     readonly reason: string | null;

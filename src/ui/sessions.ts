@@ -14,11 +14,22 @@ import {
 } from '../loop/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { sumUsd } from '../wire/money.ts';
+import { type Ancestry, callOf } from './ancestry.ts';
 import { type Past, planView } from './plan.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { spentBy, turnRow } from './turn.ts';
-import type { LastTurn, NestedRow, SessionRow, SessionsView, SessionView, Sum, TimelineView, WaitingView } from './views.ts';
+import type {
+  AboveView,
+  LastTurn,
+  NestedRow,
+  SessionRow,
+  SessionsView,
+  SessionView,
+  Sum,
+  TimelineView,
+  WaitingView,
+} from './views.ts';
 
 /** Units of a subject or a name in a list. */
 const SHORT = 200;
@@ -64,6 +75,7 @@ function lastTurn(record: TurnRecord): LastTurn {
 export async function sessionsView(
   store: SessionStore,
   lasts: LastTurns,
+  ancestry: Ancestry,
   query: URLSearchParams,
   now: number,
 ): Promise<SessionsView> {
@@ -71,7 +83,10 @@ export async function sessionsView(
   const after = cursorOf(query.get('after')) ?? undefined;
   const { sessions, next } = await searchSessions(store, queryOf(query.get('q') ?? '', now), { limit, after });
   const rows: SessionRow[] = [];
-  for (const session of sessions) rows.push({ ...sessionRow(session), last: await lasts.of(session) });
+  for (const session of sessions) {
+    const row = sessionRow(session, await ancestry.above(session));
+    rows.push({ ...row, last: await lasts.of(session) });
+  }
   return { sessions: rows, next: next === null ? null : `${next.updatedAt}-${next.sid}` };
 }
 
@@ -84,12 +99,12 @@ function queryOf(text: string, now: number): SessionQuery {
   }
 }
 
-/** A session in a list. */
-export function sessionRow(session: SessionSummary): SessionRow {
+/** A session in a list, without its last turn. */
+function sessionRow(session: SessionSummary, above: readonly AboveView[]): SessionRow {
   const { sid, tenant, profile, reason, subject, agent, turns, createdAt, updatedAt, started, owed, parent, damaged } = session;
   const waiting = openCalls(session.waits).length;
   return {
-    ...{ sid, tenant, profile, reason, turns, createdAt, updatedAt, started, owed, parent, waiting, last: null },
+    ...{ sid, tenant, profile, reason, turns, createdAt, updatedAt, started, owed, parent, above, waiting, last: null },
     phase: session.status === 'open' && waiting > 0 ? 'waiting' : session.status,
     subject: subject?.slice(0, SHORT) ?? null,
     agent: agent?.slice(0, SHORT) ?? null,
@@ -101,6 +116,7 @@ export function sessionRow(session: SessionSummary): SessionRow {
 /** One session with the beginning of its timeline. Throws {@link RequestError} (404) for an unknown one. */
 export async function sessionView(
   store: SessionStore,
+  ancestry: Ancestry,
   sid: string,
   refusal: Refusal,
   past: Past,
@@ -109,9 +125,10 @@ export async function sessionView(
   const summary = await store.summary(sid);
   if (summary === null) throw new RequestError(404, `there is no session ${JSON.stringify(sid)}`);
   const state = await stateOf(store, sid);
-  const tree = await treeOf(store, summary);
+  const above = await ancestry.above(summary);
+  const tree = await treeOf(store, summary, above);
   return {
-    ...sessionRow(summary),
+    ...sessionRow(summary, above),
     userdata: state === null ? null : texts.text(state.userdata, null),
     message: state?.message ?? null,
     sum: summary.spent === null ? null : (tree[0]?.sum ?? null),
@@ -123,25 +140,26 @@ export async function sessionView(
 }
 
 /** A session and those below it, each before those that it opened, with the sums of each. A store may say that two are each other's. */
-async function treeOf(store: SessionStore, top: SessionSummary): Promise<readonly NestedRow[]> {
+async function treeOf(store: SessionStore, top: SessionSummary, aboveTop: readonly AboveView[]): Promise<readonly NestedRow[]> {
   const rows: NestedRow[] = [];
   const seen = new Set<string>();
-  const add = async (session: SessionSummary, depth: number): Promise<Sum> => {
+  const add = async (session: SessionSummary, above: readonly AboveView[]): Promise<Sum> => {
     seen.add(session.sid);
-    const { turns, spent } = session;
-    const at = rows.push({ ...sessionRow(session), depth, sum: NOTHING }) - 1;
+    const { sid, turns, spent } = session;
+    const row = { ...sessionRow(session, above), depth: above.length - aboveTop.length };
+    const at = rows.push({ ...row, sum: NOTHING }) - 1;
     let sum: Sum = { turns, fuel: spent?.fuel ?? 0, tokens: spent?.tokens ?? 0, cost: spent?.cost ?? 0 };
-    for (const below of await store.list({ parent: session.sid, limit: NESTED })) {
+    for (const below of await store.list({ parent: sid, limit: NESTED })) {
       if (rows.length > NESTED || seen.has(below.sid)) continue;
-      const its = await add(below, depth + 1);
+      const its = await add(below, [...above, { sid, call: callOf(below.parent) }]);
       // A decided turn has paid for what it asked.
       const isPaid = spent !== null && (below.parent?.turn ?? 0) <= turns;
       sum = added(sum, isPaid ? { ...NOTHING, turns: its.turns } : its);
     }
-    rows[at] = { ...sessionRow(session), depth, sum };
+    rows[at] = { ...row, sum };
     return sum;
   };
-  await add(top, 0);
+  await add(top, aboveTop);
   return rows;
 }
 

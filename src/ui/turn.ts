@@ -11,7 +11,7 @@ import { envelopeOf, errorView, MESSAGE } from './envelope.ts';
 import { type FoundTurn, recordView, sceneOf } from './record.ts';
 import { RequestError } from './request.ts';
 import { jsonOf, type Texts } from './texts.ts';
-import type { EnvelopeView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
+import type { AboveView, EnvelopeView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
 
 /** Most tokens, lints and whispers of a view. A program chooses how many it makes. */
 const MOST = 200;
@@ -94,12 +94,18 @@ function carriesText(labels: readonly CarriedLabel[] = []): string | null {
   return labels.length === 0 ? null : printable(sourcesText(labels));
 }
 
-/** Everything about a decided turn. */
-export function turnView({ record, before, after, prev }: FoundTurn, texts: Texts, nested?: NestedSids): TurnView {
+/** Everything about a decided turn of a session that stands below those `above`. */
+export function turnView(
+  { record, before, after, prev }: FoundTurn,
+  texts: Texts,
+  above: readonly AboveView[] = [],
+  nested?: NestedSids,
+): TurnView {
   const side = turnSide(record, texts, nested);
   return {
     ...side,
     sid: record.sid,
+    above,
     before,
     after,
     record: recordView(record, prev),

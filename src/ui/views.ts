@@ -84,12 +84,21 @@ export interface SessionRow
     | 'damaged'
   > {
   readonly phase: SessionPhase;
+  /** The sessions above it, from the top down; none above a session of the host's own. */
+  readonly above: readonly AboveView[];
   /** The last decided turn; null without one, and in answers about one session. */
   readonly last: LastTurn | null;
   /** Number of calls that wait for an answer. */
   readonly waiting: number;
   /** Whether a process holds its lease. */
   readonly driven: boolean;
+}
+
+/** A session above another one, and its `ask` that leads down to it. */
+export interface AboveView {
+  readonly sid: string;
+  /** `TURN.SEQ`. */
+  readonly call: string;
 }
 
 /** The last decided turn of a session in a list. */
@@ -236,6 +245,8 @@ export interface PlanCallView {
 /** `GET /api/sessions/SID/turns/N`: one turn. */
 export interface TurnView extends TurnSide, AttemptsView {
   readonly sid: string;
+  /** As in {@link SessionRow}. */
+  readonly above: readonly AboveView[];
   /** The turns before and after, if they can be read. */
   readonly before: number | null;
   readonly after: number | null;

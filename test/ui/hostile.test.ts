@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecord, sealRecord, type TurnRecord } from '../../src/loop/index.ts';
+import { Ancestry } from '../../src/ui/ancestry.ts';
 import { FILE_SIZES, type Inspector, RequestError, snapshotHtml, type TurnView } from '../../src/ui/index.ts';
 import { type LogSource, logView } from '../../src/ui/log.ts';
 import type { SeriesView } from '../../src/ui/logviews.ts';
@@ -162,7 +163,7 @@ describe('issue 24: a log is foreign', () => {
         .reduce((a, b) => a + b, 0);
     expect([sum(view.decisions), sum(view.errors)]).toEqual([3000, 3000]);
     expect(Math.max(...view.latency.most.map((each) => each ?? 0))).toBe(2999);
-    const lines = await logView(log, new URLSearchParams(), new AbortController().signal);
+    const lines = await logView(log, new Ancestry(store), new URLSearchParams(), new AbortController().signal);
     expect(lines).toMatchObject({ total: 3003, whole: 0, broken: { place: 1 } });
     expect(lines.lines.at(-1)).toMatchObject({ line: 3003, state: 'behind', entry: null });
   });

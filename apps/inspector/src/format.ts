@@ -1,6 +1,7 @@
 import type { Unit } from '../../../src/wire/limits.ts';
 import { usdText } from '../../../src/wire/money.ts';
-import { amount, counted, duration, grouped } from '../../../src/wire/text/units.ts';
+import { grouped } from '../../../src/wire/text/grouped.ts';
+import { amount, counted, duration } from '../../../src/wire/text/units.ts';
 
 export { counted, duration, grouped, usdText };
 

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** The keys and what they do; the views add their own, which work while one of their parts has the focus. */
-const KEYS: readonly (readonly [key: string, does: string])[] = [
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'go to the search of the sessions'],
   ['s', 'list of sessions'],
   ['l', 'decision log'],
   ['o', 'decisions, errors and latencies over time'],
-  ['u', 'up: from a turn to its session'],
-  ['[ and ]', 'the turn before, the turn after'],
-  ['1 to 9, 0', 'parts of a turn'],
+  ['u', 'up: from a turn to its session, from there to what asked it or the list'],
+  ['[ ]', 'the turn before, the turn after'],
+  ['1 … 9 0', 'parts of a turn'],
   ['Ctrl K', 'find any action of the page'],
-  ['j, k', 'the next row of a list, the one before'],
-  ['↑ ↓ Page Up Page Down Home End', 'move in a list; Enter opens the row'],
+  ['j k', 'the next row of a list, the one before'],
+  ['↑ ↓ PgUp PgDn Home End', 'move in a list; Enter opens the row'],
   ['← → Home End', 'in Steps: one statement back or forward, the first, the last'],
   ['↑ ↓ ← → Enter Esc', 'in the flame graph: move, enlarge, show everything'],
   ['?', 'this help'],
@@ -100,10 +100,10 @@ export function Shortcuts() {
         <h2 id="keys-title">Keys</h2>
         <table class="plain">
           <tbody>
-            {KEYS.map(([key, does]) => (
-              <tr key={key}>
-                <th scope="row">
-                  <kbd>{key}</kbd>
+            {KEYS.map(([keys, does]) => (
+              <tr key={keys}>
+                <th scope="row" class="keys">
+                  {keys.split(' ').map((key) => (key === '…' ? key : <kbd key={key}>{key}</kbd>))}
                 </th>
                 <td>{does}</td>
               </tr>

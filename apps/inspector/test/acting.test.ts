@@ -64,7 +64,7 @@ for (const [sid, verb, given] of [
   test(`issue 49: by keyboard alone, a person learns what a call touches, and ${given === 'approved' ? 'approves' : 'refuses'} it`, async () => {
     const { page } = staged().opened;
     await goes(page, sid);
-    await reads(page.locator('main'), /waits because[\s\S]*asks the shop's owner[\s\S]*expires\s*in 2\d\.\d h/);
+    await reads(page.locator('main'), /waits because[\s\S]*asks the shop's owner[\s\S]*expires\s*in 2\d(?:\.\d)? h/);
     await clean(page);
     await page.keyboard.press('Control+k');
     await page.locator('dialog[open]').waitFor();
@@ -103,7 +103,7 @@ for (const [sid, verb, given, ends] of [
   test(`issue 49: by keyboard alone, a person learns what a plan may do at most, and it is ${given}`, async () => {
     const { page } = staged().opened;
     await goes(page, sid);
-    const plan = page.getByRole('region', { name: 'Calls of the plan' });
+    const plan = page.getByRole('group', { name: 'Calls of the plan' });
     await plan.waitFor();
     await reads(page.locator('main'), /3 calls, 2 of which may change something\. It makes no other calls\./);
     const rows = await plan.locator('tbody tr').allInnerTexts();

@@ -41,6 +41,7 @@ export function sessionRow(sid: string, turns: number, more: Partial<SessionRow>
     started: null,
     owed: 0,
     parent: null,
+    above: [],
     damaged: null,
     phase: 'open',
     last: turns === 0 ? null : { code: null, ms: 24, tokens: 1200, cost: 0, attempts: 1 },
@@ -102,6 +103,7 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
   return {
     ...row,
     sid,
+    above: [],
     before: row.turn > 1 ? row.turn - 1 : null,
     after: null,
     program: whole(program),

@@ -8,6 +8,13 @@ import { PLAN } from './plan.ts';
 
 export const SID = 'nightly-report';
 
+/** A session that an ask of an ask opened, and the sessions above it. */
+export const INNER = '7b1c0e5e-4f2a-4c55-9a3e-6f3f3a0d8b11';
+const ABOVE_INNER = [
+  { sid: SID, call: '3.2' },
+  { sid: `${SID}.ask`, call: '1.4' },
+];
+
 const PROGRAM = `func total(list) returns sum
   set sum = 0
   for each row in list
@@ -106,12 +113,17 @@ const SESSION: SessionView = sessionView(halted, {
   sum: { turns: 4, fuel: 12_445, tokens: 40, cost: 1200.05 },
   nested: [
     {
-      ...sessionRow(`${SID}.ask`, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 } }),
+      ...sessionRow(`${SID}.ask`, 1, {
+        phase: 'done',
+        parent: { sid: SID, turn: 3, seq: 2 },
+        above: [{ sid: SID, call: '3.2' }],
+        agent: 'expert',
+      }),
       depth: 1,
       sum: { turns: 2, fuel: 100, tokens: 40, cost: 0.0012 },
     },
     {
-      ...sessionRow('7b1c0e5e', 1, { phase: 'done', parent: { sid: `${SID}.ask`, turn: 1, seq: 4 } }),
+      ...sessionRow(INNER, 1, { phase: 'done', parent: { sid: `${SID}.ask`, turn: 1, seq: 4 }, above: ABOVE_INNER }),
       depth: 2,
       sum: { turns: 1, fuel: 60, tokens: 0, cost: 0 },
     },
@@ -367,7 +379,16 @@ export const SAMPLE: Answers = {
       entry:
         line === 4
           ? null
-          : { ts: '2026-11-23T08:00:00Z', sid: SID, turn: line, decision: 'CONTINUE', reason: null, latencyMs: 20 + line },
+          : {
+              ts: '2026-11-23T08:00:00Z',
+              sid: SID,
+              above: [],
+              subject: 'Nightly report of orders',
+              turn: line,
+              decision: 'CONTINUE',
+              reason: null,
+              latencyMs: 20 + line,
+            },
     })),
   }),
   series: () => ({

@@ -188,7 +188,7 @@ test('issue 49: 10,000 calls have few rows in the page; they are searched, filte
   await first(/^1\.77/);
   await page.getByLabel('failed only').uncheck();
   await page.getByLabel('Show').selectOption('tool');
-  const groups = page.getByRole('region', { name: 'Calls of each tool' }).locator('tbody tr');
+  const groups = page.getByRole('group', { name: 'Calls of each tool' }).locator('tbody tr');
   await until(
     () => groups.allInnerTexts(),
     (rows) =>

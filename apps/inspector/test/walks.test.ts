@@ -100,6 +100,9 @@ test('the log shows each line that follows, and the line at which it was changed
   const { page } = staged().opened;
   await page.goto(`${new URL(page.url()).origin}/#/log`);
   await page.getByText('each follows from the one before').waitFor();
+  // A session that an ask opened has a random id, which tells nothing; the others say what they are about.
+  await link(page, /^ask 1\.1 of asker$/).waitFor();
+  await reads(page.locator('main'), /greeting\s*the shop/);
   const file = join(staged().real.folder, 'log.jsonl');
   const text = readFileSync(file, 'utf8');
   const lines = text.split('\n');

@@ -1,7 +1,7 @@
 import { foreign, PAGE_END, pageHead } from '../../report/html.ts';
 import type { Heat, LineHeat, ProcedureHeat } from '../../wire/heat.ts';
 import type { Source } from '../../wire/protocol.ts';
-import { grouped } from '../../wire/text/units.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { flameSvg } from './flame.ts';
 
 /** Most lines of all sources that the page shows; of what is beyond, only those that were executed, and of these as many again. */

@@ -1,5 +1,6 @@
 import type { Unit } from '../limits.ts';
 import { usdText } from '../money.ts';
+import { grouped } from './grouped.ts';
 
 /** The names of each unit and what they stand for in bytes, milliseconds or counts. */
 export const UNIT_SIZES: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {
@@ -36,11 +37,6 @@ export function quantity(unit: Unit, value: number): string {
   return `${unit === 'count' ? grouped(value) : value / factor}${best}`;
 }
 
-/** A whole number with a comma before every third digit: `1,000`. */
-export function grouped(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
 /** A measured quantity, with its unit behind a blank: `1,000`, `14 ms`, `8,594 B`, `64.5 KB`; large sizes are rounded to a tenth of their unit. */
 export function amount(unit: Unit, value: number): string {
   if (unit === 'count') return grouped(value);
@@ -51,12 +47,18 @@ export function amount(unit: Unit, value: number): string {
   return `${Math.round((value / size) * 10) / 10} ${name}`;
 }
 
-/** A time of milliseconds, in the unit that reads best. */
+/** Units of time from the longest, their milliseconds, and the decimals of a time in them. */
+const TIMES = [
+  ['d', 86_400_000, 1],
+  ['h', 3_600_000, 1],
+  ['min', 60_000, 1],
+  ['s', 1000, 2],
+] as const;
+
+/** A time of milliseconds, in the unit that reads best: `1.46 s`; decimals that say nothing are left out: `10 s`. */
 export function duration(ms: number): string {
-  if (ms >= 86_400_000) return `${(ms / 86_400_000).toFixed(1)} d`;
-  if (ms >= 3_600_000) return `${(ms / 3_600_000).toFixed(1)} h`;
-  if (ms >= 60_000) return `${(ms / 60_000).toFixed(1)} min`;
-  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms > 0 && ms < 10 ? 1 : 0)} ms`;
+  const [unit, size, decimals] = TIMES.find(([, least]) => ms >= least) ?? ['ms', 1, ms < 10 ? 1 : 0];
+  return `${Number((ms / size).toFixed(decimals))} ${unit}`;
 }
 
 /** `1 turn`, `2 turns`. */

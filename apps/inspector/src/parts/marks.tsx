@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { HALT_REASONS } from '../../../../src/loop/record/decision.ts';
 import type { Measure, SessionPhase, SessionRow } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { clockTime, measured, percent } from '../format.ts';
+import { sessionLink } from '../route.ts';
 import { Foreign } from './text.tsx';
 
 const SIGNS: Readonly<Record<string, string>> = {
@@ -27,24 +29,38 @@ export function Badge({ word }: { readonly word: SessionPhase | string }) {
   );
 }
 
-type Named = Pick<SessionRow, 'sid' | 'parent'>;
+type Named = Pick<SessionRow, 'sid' | 'above'>;
 
-/** Most asks of one name. A store may say that two sessions are each other's. */
-const DEEPEST = 10;
-
-/** The id of a session; of one that an `ask` opened, its place below the sessions that are `known`, because its id is random. */
-export function SessionName({ row, known = [] }: { readonly row: Named; readonly known?: readonly Named[] }) {
-  const asks: string[] = [];
-  let top = row.sid;
-  for (let at: Named | undefined = row; at?.parent?.sid && asks.length < DEEPEST; at = known.find(({ sid }) => sid === top)) {
-    asks.unshift(`${at.parent.turn}.${at.parent.seq}`);
-    top = at.parent.sid;
-  }
-  if (asks.length === 0) return <Foreign text={row.sid} />;
+/** The id of a session; of one that an `ask` opened, its place below the one at the top, because its id is random. */
+export function SessionName({ row: { sid, above } }: { readonly row: Named }) {
+  const [top] = above;
+  if (top === undefined) return <Foreign text={sid} most={120} />;
   return (
-    <span title={row.sid}>
-      <span aria-hidden="true">↳ </span>ask {asks.join(' › ')} of <Foreign text={top} most={80} />
+    <span title={printable(sid)}>
+      <span aria-hidden="true">↳ </span>ask <Foreign text={above.map(({ call }) => call).join(' › ')} /> of{' '}
+      <Foreign text={top.sid} most={80} />
     </span>
+  );
+}
+
+/** The way from the list down to what a page shows: the sessions `above` it and, of a turn, its `own` one. */
+export function Path({ above, own = null }: { readonly above: Named['above']; readonly own?: string | null }) {
+  const sids = [...above.map(({ sid }) => sid), ...(own === null ? [] : [own])];
+  const up = { id: 'up' } as const;
+  return (
+    <nav class="crumbs" aria-label="Path">
+      <a href="#/" {...(sids.length === 0 ? up : {})}>
+        Sessions
+      </a>
+      {sids.map((sid, index) => (
+        <span key={sid}>
+          {' › '}
+          <a href={sessionLink(sid)} title={printable(sid)} {...(index === sids.length - 1 ? up : {})}>
+            <Foreign text={index === 0 ? sid : `ask ${above[index - 1]?.call}`} />
+          </a>
+        </span>
+      ))}
+    </nav>
   );
 }
 

@@ -59,9 +59,11 @@ export function Rows({ label, count, height: heights, href, row, onSight, follow
     measure();
   }, [count, follow]);
   useLayoutEffect(() => {
-    measure();
-    addEventListener('resize', measure);
-    return () => removeEventListener('resize', measure);
+    const { current } = frame;
+    if (current === null) return undefined;
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
   }, []);
 
   const from = Math.max(0, Math.floor(sight.top / height) - OVERSCAN);

@@ -202,6 +202,9 @@ function CallRow({ call, total }: { readonly call: CallView; readonly total: num
       </span>
       <span class={call.failed === null ? '' : 'problem'}>
         <Foreign text={call.name} most={60} />
+        <span class="faint">
+          (<Foreign text={call.args.map(({ text }) => text).join(', ')} most={120} />)
+        </span>
       </span>
       <CallLane call={call} total={total} />
       <span class="number faint">{duration(call.ms)}</span>

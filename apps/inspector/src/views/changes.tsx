@@ -94,7 +94,8 @@ export function Difference({ old, now, label }: { readonly old: TextView; readon
               </span>
             ) : (
               <span key={index} class={row.kind}>
-                {SIGNS[row.kind]} {lines(row.text)}
+                <span class="sign">{SIGNS[row.kind]}</span>
+                {lines(row.text)}
               </span>
             ),
           )}

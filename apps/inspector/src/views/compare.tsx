@@ -88,7 +88,9 @@ function Both({ sessions }: { readonly sessions: Pair<SessionView> }) {
             </h2>
             <Facts
               facts={[
-                ['reason', session.reason === null ? null : <Foreign text={session.reason} />],
+                ['subject', session.subject === null ? null : <Foreign text={session.subject} />],
+                ['agent', session.agent === null ? null : <Foreign text={session.agent} />],
+                ['reason', session.reason === null ? '–' : <Foreign text={session.reason} />],
                 ['turns', grouped(session.turns)],
                 ['took', duration(session.updatedAt - session.createdAt)],
                 ['fuel', session.sum === null ? null : grouped(session.sum.fuel)],
@@ -105,12 +107,11 @@ function Both({ sessions }: { readonly sessions: Pair<SessionView> }) {
             <thead>
               <tr>
                 <th scope="col">turn</th>
-                <th scope="col">
-                  <Foreign text={one.sid} most={60} />
-                </th>
-                <th scope="col">
-                  <Foreign text={other.sid} most={60} />
-                </th>
+                {sessions.map((session, index) => (
+                  <th key={index} scope="col">
+                    <SessionName row={session} />
+                  </th>
+                ))}
                 <th scope="col">differs in</th>
               </tr>
             </thead>
@@ -209,6 +210,7 @@ function Turns({ left, right, turns: [turn, otherTurn] }: CompareProps & { reado
 
 /** What is compared of a turn, or of an attempt at it. */
 interface Compared {
+  readonly above: TurnView['above'];
   readonly decision: ComponentChildren;
   readonly facts: string;
   readonly program: TextView | null;
@@ -223,14 +225,14 @@ function partOf(turn: TurnView, { attempt: number }: Side): Compared | string {
   const { attempts } = turn;
   if (number === null || number === attempts.length + 1) return decided(turn);
   const attempt = attempts.find((each) => each.attempt === number);
-  return attempt === undefined ? `turn ${turn.turn} has no attempt ${number}` : undecided(attempt);
+  return attempt === undefined ? `turn ${turn.turn} has no attempt ${number}` : undecided(turn, attempt);
 }
 
 function decided(turn: TurnView): Compared {
-  const { program, output, scratchpad, journal, calls, decision, reason, latencyMs, cost, attempts } = turn;
+  const { above, program, output, scratchpad, journal, calls, decision, reason, latencyMs, cost, attempts } = turn;
   const facts = [duration(latencyMs), counted(calls, 'call'), counted(attempts.length + 1, 'attempt')];
   return {
-    ...{ program, output, scratchpad, journal, calls },
+    ...{ above, program, output, scratchpad, journal, calls },
     decision: (
       <>
         <Badge word={decision} /> <span class="reason">{reason !== null && <Foreign text={reason} />}</span>
@@ -240,9 +242,9 @@ function decided(turn: TurnView): Compared {
   };
 }
 
-function undecided({ program, output, journal, calls, taken, end, failure }: AttemptView): Compared {
+function undecided({ above }: TurnView, { program, output, journal, calls, taken, end, failure }: AttemptView): Compared {
   return {
-    ...{ program, output, journal, calls, scratchpad: null },
+    ...{ above, program, output, journal, calls, scratchpad: null },
     decision: (
       <span class="reason">
         {ENDS[end]}: <Foreign text={failure.message} most={200} />
@@ -255,13 +257,13 @@ function undecided({ program, output, journal, calls, taken, end, failure }: Att
 /** Most calls of a side. */
 const CALLS = 100;
 
-function Part({ side, part: { decision, facts, journal, calls } }: { readonly side: Side; readonly part: Compared }) {
+function Part({ side, part: { above, decision, facts, journal, calls } }: { readonly side: Side; readonly part: Compared }) {
   const { sid, turn, attempt } = side;
   return (
     <section class="card" aria-label={sideName(side)}>
       <h2>
         <a href={sessionLink(sid)}>
-          <Foreign text={sid} most={80} />
+          <SessionName row={{ sid, above }} />
         </a>
         {turn !== null && (
           <>

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { LogRow, LogView } from '../../../../src/ui/logviews.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { useAnswer, useChanges, useWorld } from '../data/use.ts';
 import { counted, duration, grouped } from '../format.ts';
-import { Badge, Moment, Pending } from '../parts/marks.tsx';
+import { Badge, Moment, Pending, SessionName } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, lines } from '../parts/text.tsx';
 import { sessionLink, turnLink } from '../route.ts';
@@ -154,9 +155,16 @@ function Line({ row: { line, state, text, entry } }: { readonly row: LogRow }) {
             <Written ts={entry.ts} />
           </td>
           <td>
-            <a href={sessionLink(entry.sid)}>
-              <Foreign text={entry.sid} most={120} />
-            </a>
+            <span class="one-line" title={printable(entry.subject ?? '')}>
+              <a href={sessionLink(entry.sid)}>
+                <SessionName row={entry} />
+              </a>{' '}
+              {entry.subject !== null && entry.above.length === 0 && (
+                <span class="faint">
+                  <Foreign text={entry.subject} />
+                </span>
+              )}
+            </span>
           </td>
           <td class="number">
             <a href={turnLink(entry.sid, entry.turn)}>{entry.turn}</a>

@@ -56,9 +56,11 @@ export function Query({ query, rows }: { readonly query: SessionsQuery; readonly
             onInput={({ currentTarget }) => typed(currentTarget.value)}
           />
         </label>
-        <a class="button" href={sessionsLink()}>
-          Clear
-        </a>
+        {q !== '' && (
+          <a class="button" href={sessionsLink()}>
+            Clear
+          </a>
+        )}
       </form>
       <details class="choices" open={!isNarrow()}>
         <summary class="faint">Narrow</summary>

@@ -96,7 +96,7 @@ function Charts({ series }: { readonly series: SeriesView }) {
   const { times, decisions, errors, latency, stepMs, source } = series;
   const latencies = [
     { name: 'median', values: latency.median },
-    { name: '95 %', values: latency.p95 },
+    { name: '95%', values: latency.p95 },
     { name: 'longest', values: latency.most },
   ].map((track, index) => ({ ...track, colour: REASONS[index] ?? OTHERS, term: null }));
   const charts = [

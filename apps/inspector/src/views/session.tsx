@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { SessionView, Sum, TurnView } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useAnswer, useChanges, useWorld } from '../data/use.ts';
 import { counted, duration, grouped, usdColumn, usdText } from '../format.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorText } from '../parts/error.tsx';
-import { Badge, Facts, Moment, Pending, Section, SessionName, sentenceOf } from '../parts/marks.tsx';
+import { Badge, Facts, Moment, Path, Pending, Section, SessionName, sentenceOf } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
 import { compareLink, sessionLink, sideOf, turnLink } from '../route.ts';
@@ -26,8 +27,8 @@ export function Session({ sid }: { readonly sid: string }) {
     <>
       <Head session={value} reload={answer.reload} />
       {problem !== null && <Pending problem={problem} what="" />}
-      <Ending session={value} />
       {value.calls.length > 0 && <Waiting session={value} reload={answer.reload} />}
+      <Ending session={value} />
       {value.nested.length > 0 && <Nested session={value} />}
       <Section id="timeline" title={`Timeline: ${counted(value.turns, 'turn')}`}>
         <Timeline session={value} />
@@ -48,9 +49,7 @@ function Missing({ sid, problem }: { readonly sid: string; readonly problem: str
   const { about } = useWorld();
   return (
     <>
-      <nav class="crumbs" aria-label="Path">
-        <a href="#/">Sessions</a>
-      </nav>
+      <Path above={[]} />
       <div class="head">
         <h1>
           Session <Foreign text={sid} /> cannot be shown
@@ -104,17 +103,7 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
   };
   return (
     <>
-      <nav class="crumbs" aria-label="Path">
-        <a href="#/">Sessions</a>
-        {session.parent?.sid && (
-          <>
-            {' › '}
-            <a href={sessionLink(session.parent.sid)}>
-              <Foreign text={session.parent.sid} />
-            </a>
-          </>
-        )}
-      </nav>
+      <Path above={session.above} />
       <div class="head">
         <h1>
           <SessionName row={session} />
@@ -125,10 +114,10 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           <ConfirmButton label="Cancel session" question="Cancel this session for good?" act={() => void cancel()} />
         )}
       </div>
+      {session.subject !== null && <Facts wide facts={[['subject', <Foreign text={session.subject} />]]} />}
       <Facts
         wide
         facts={[
-          ['subject', session.subject === null ? null : <Foreign text={session.subject} />],
           ['agent', session.agent === null ? null : <Foreign text={session.agent} />],
           ['began', <Moment at={session.createdAt} />],
           ['last change', <Moment at={session.updatedAt} />],
@@ -239,7 +228,7 @@ function FailedCalls({ turn, said }: { readonly turn: TurnView; readonly said: s
           in line {call.at.line}: <Denial call={call} said={said} />
         </li>
       ))}
-      {failed.length > FAILED && <li class="faint">and {counted(failed.length - FAILED, 'more')}</li>}
+      {failed.length > FAILED && <li class="faint">and {grouped(failed.length - FAILED)} more</li>}
     </ul>
   );
 }
@@ -271,7 +260,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
   return (
     <Section id="nested" title={`Asks: ${counted(nested.length, 'session')}`}>
       <Scroll label="Tree of asks">
-        <table class="plain">
+        <table class="plain tree">
           <thead>
             <tr>
               <th scope="col">session</th>
@@ -294,9 +283,11 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
             {nested.map((row) => (
               <tr key={row.sid}>
                 <th scope="row" style={{ paddingInlineStart: `${row.depth - 1}rem` }}>
-                  <a href={sessionLink(row.sid)}>
-                    <SessionName row={row} known={nested} />
-                  </a>
+                  <span aria-hidden="true">↳ </span>
+                  <a href={sessionLink(row.sid)} title={printable(row.sid)}>
+                    ask <Foreign text={row.above.at(-1)?.call ?? ''} />
+                  </a>{' '}
+                  <span class="faint">{row.agent !== null && <Foreign text={row.agent} most={60} />}</span>
                 </th>
                 <td>
                   <Badge word={row.phase} /> <span class="reason">{row.reason !== null && <Foreign text={row.reason} />}</span>
@@ -339,7 +330,7 @@ function slowestOf({ sid, timeline }: SessionView) {
   const call = calls.toSorted((a, b) => b.ms - a.ms)[0];
   if (call === undefined) return null;
   return (
-    <a class="whole" href={turnLink(sid, call.turn, 'calls', String(call.seq))}>
+    <a href={turnLink(sid, call.turn, 'calls', String(call.seq))}>
       <Foreign text={`${call.turn}.${call.seq} ${call.name}`} most={60} />, {duration(call.ms)}
     </a>
   );

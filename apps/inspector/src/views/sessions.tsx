@@ -181,7 +181,7 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
             onSight={(_, to) => onSight(to)}
             row={(index) => {
               const row = rows[index];
-              return row === undefined ? null : <Line row={row} rows={rows} now={now} usd={usd} />;
+              return row === undefined ? null : <Line row={row} now={now} usd={usd} />;
             }}
           />
         </>
@@ -192,12 +192,11 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
 
 interface LineProps {
   readonly row: SessionRow;
-  readonly rows: readonly SessionRow[];
   readonly now: number;
   readonly usd: (amount: number) => string;
 }
 
-function Line({ row, rows, now, usd }: LineProps) {
+function Line({ row, now, usd }: LineProps) {
   const { last } = row;
   const code = last?.code ?? row.reason;
   return (
@@ -211,7 +210,7 @@ function Line({ row, rows, now, usd }: LineProps) {
         )}
       </span>
       <span class="strong">
-        <SessionName row={row} known={rows} />
+        <SessionName row={row} />
         {row.damaged !== null && <span class="problem"> damaged</span>}
       </span>
       <span>{row.subject !== null && <Foreign text={row.subject} />}</span>

@@ -156,14 +156,14 @@ function requestOf(program: string | null, answers: Readonly<Record<string, Chan
 }
 
 /** A call whose answer may be changed; one without a record has neither a result nor a failure. */
-type Askable = Pick<CallView, 'call' | 'name' | 'result' | 'verdict' | 'failed'>;
+type Askable = Pick<CallView, 'call' | 'name' | 'args' | 'result' | 'verdict' | 'failed'>;
 
 /** The calls of tools that a trial could not answer: each is named as `1.2 tool.shop.order`. */
 function unansweredOf({ turns }: TryView): readonly Askable[] {
   return turns.flatMap(({ unanswered }) =>
     unanswered.flatMap((text) => {
       const [call = '', name = ''] = text.split(' ');
-      return name.startsWith('tool.') ? [{ call, name, result: null, verdict: null, failed: null }] : [];
+      return name.startsWith('tool.') ? [{ call, name, args: [], result: null, verdict: null, failed: null }] : [];
     }),
   );
 }
@@ -180,7 +180,10 @@ function AnswerChoice({ call, changed, change }: AnswerChoiceProps) {
   return (
     <div class="answer-choice">
       <label for={id}>
-        call <Foreign text={call.call} /> <Foreign text={call.name} most={60} />
+        call <Foreign text={call.call} /> <Foreign text={call.name} most={60} />{' '}
+        <span class="faint">
+          <Foreign text={call.args.map(({ text }) => text).join(', ')} most={100} />
+        </span>
       </label>
       <select
         id={id}

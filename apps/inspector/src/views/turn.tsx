@@ -2,9 +2,8 @@ import type { VNode } from 'preact';
 import type { TurnView } from '../../../../src/ui/views.ts';
 import { useAnswer, useWorld } from '../data/use.ts';
 import { counted, grouped } from '../format.ts';
-import { Badge, Pending } from '../parts/marks.tsx';
-import { Foreign } from '../parts/text.tsx';
-import { sessionLink, TURN_PARTS, type TurnPart, turnLink } from '../route.ts';
+import { Badge, Path, Pending } from '../parts/marks.tsx';
+import { TURN_PARTS, type TurnPart, turnLink } from '../route.ts';
 import { Attempts } from './attempts.tsx';
 import { Calls } from './calls.tsx';
 import { Changes } from './changes.tsx';
@@ -43,13 +42,7 @@ export function Turn({ sid, turn, part, at }: TurnProps) {
   const { value, problem } = useAnswer(() => source.turn(sid, turn), [sid, turn]);
   return (
     <>
-      <nav class="crumbs" aria-label="Path">
-        <a href="#/">Sessions</a>
-        {' › '}
-        <a href={sessionLink(sid)} id="up">
-          <Foreign text={sid} />
-        </a>
-      </nav>
+      <Path above={value?.above ?? []} own={sid} />
       <div class="head">
         <h1>Turn {turn}</h1>
         {value !== null && <Badge word={value.decision} />}

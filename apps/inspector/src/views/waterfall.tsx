@@ -11,15 +11,20 @@ interface SpanProps {
   readonly total: number;
 }
 
+/** Per cent of the axis that the shortest bar takes, to be seen. */
+const LEAST = 0.4;
+
 /** A bar on an axis of `total` milliseconds. */
 function Lane({ begin, ms, kind, total }: SpanProps) {
   const words = `begins after ${duration(begin)}, takes ${duration(ms)}`;
   return (
     <span class="lane" role="img" aria-label={words} title={words}>
-      <span
-        class={`span in-${kind}`}
-        style={{ left: `${(begin / total) * 100}%`, width: `${Math.max(0.4, (ms / total) * 100)}%` }}
-      />
+      {ms > 0 && (
+        <span
+          class={`span in-${kind}`}
+          style={{ left: `${Math.min(100 - LEAST, (begin / total) * 100)}%`, width: `${Math.max(LEAST, (ms / total) * 100)}%` }}
+        />
+      )}
     </span>
   );
 }
