@@ -1,6 +1,7 @@
 import { MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { toInteger } from './convert.ts';
-import { describe } from './describe.ts';
+import { counted, describe } from './describe.ts';
 import type { Frame } from './frame.ts';
 import { checkValue, entry, replaced, settle } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
@@ -152,7 +153,7 @@ function writableIndex(meter: Meter, list: List, step: Step): number {
   if (index - length > MAX_PADDING)
     return meter.fail(
       'Bounds',
-      `list index ${index} is more than ${MAX_PADDING} past the end of a list of ${length}`,
+      `list index ${index} is more than ${grouped(MAX_PADDING)} past the end of a list of ${counted(length, 'item', 'items')}`,
       'use a map for keys that are far apart',
     );
   return index;

@@ -1,3 +1,4 @@
+import { grouped } from '../wire/text/grouped.ts';
 import { shorten } from './errors.ts';
 import { numberText, quote } from './text.ts';
 import { Bytes, Dict, Fuzzy, Handle, List, Time, type Value } from './values.ts';
@@ -21,10 +22,15 @@ export function describe(value: Value): string {
 
 /** A text in quotes, shortened if it is long. */
 export function shortQuote(text: string): string {
-  return text.length <= SHORT ? quote(text) : `${quote(text.slice(0, SHORT))}… (${text.length} units)`;
+  return text.length <= SHORT ? quote(text) : `${quote(text.slice(0, SHORT))}… (${grouped(text.length)} units)`;
 }
 
-/** `1 item`, `2 items`. */
+/** `1 item`, `2,000 items`. */
 export function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** `a list has 2,000 items, more than the 1,000 allowed`: of what `said` begins, more than a limit allows. */
+export function excess(said: string, used: number, things: string, allowed: number): string {
+  return `${said} ${grouped(used)} ${things}, more than the ${grouped(allowed)} allowed`;
 }

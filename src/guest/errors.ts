@@ -3,6 +3,7 @@ import { NS_CODES, type NsCodeName, nsCodeName } from '../wire/codes.ts';
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
 import type { LimitKey } from '../wire/limits.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { LoadedFile } from './loadedfile.ts';
 
 /** A place in a source: where an operation stands, or where something is defined. */
@@ -161,5 +162,5 @@ function placed(place: Place | null): { source: string | null; line: number | nu
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const cut = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) < 0xdc00 ? most - 1 : most;
-  return `${text.slice(0, cut)}… (${text.length - cut} more)`;
+  return `${text.slice(0, cut)}… (${grouped(text.length - cut)} more)`;
 }

@@ -3,6 +3,7 @@ import { STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { AnswerLabels } from '../wire/labels.ts';
 import type { AskSpent, BranchEnd, GuestCall, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
+import { excess } from './describe.ts';
 import { InternalError, Stop } from './errors.ts';
 import type { ArgumentLabel, Flow } from './flow/flow.ts';
 import type { Label } from './flow/origins.ts';
@@ -55,7 +56,7 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
     machine.breach(
       'togetherCalls',
       count,
-      `the block makes ${count} calls at once, more than the ${togetherCalls} allowed`,
+      excess('the block makes', count, 'calls at once', togetherCalls),
       'make the calls in several blocks, or one after another',
     );
   const calls: string[] = [];
@@ -81,14 +82,13 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
 function admitCall(machine: Machine, name: string): void {
   const { toolCalls, toolCallsPerTool } = machine.limits;
   const all = machine.toolCalls + 1;
-  if (all > toolCalls)
-    machine.breach('toolCalls', all, `the program called tools ${all} times, more than the ${toolCalls} allowed`);
+  if (all > toolCalls) machine.breach('toolCalls', all, excess('the program called tools', all, 'times', toolCalls));
   const same = (machine.callsOf.get(name) ?? 0) + 1;
   if (same > toolCallsPerTool)
     machine.breach(
       'toolCallsPerTool',
       same,
-      `the program called ${name} ${same} times, more than the ${toolCallsPerTool} allowed of one tool`,
+      `${excess(`the program called ${name}`, same, 'times', toolCallsPerTool)} of one tool`,
     );
   machine.toolCalls = all;
   machine.callsOf.set(name, same);
@@ -248,12 +248,7 @@ function checkSize(machine: Machine, json: string, wrapping: number, what: strin
   const most = machine.limits.toolBytes * times;
   const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping * times;
   if (bytes > most)
-    machine.breach(
-      'toolBytes',
-      bytes,
-      `${what} is ${bytes} bytes of JSON, more than the ${most} allowed`,
-      'pass less, or a reference to it',
-    );
+    machine.breach('toolBytes', bytes, excess(`${what} is`, bytes, 'bytes of JSON', most), 'pass less, or a reference to it');
 }
 
 /** The place of a call, with the id of its fork. */

@@ -1,3 +1,4 @@
+import { grouped } from '../wire/text/grouped.ts';
 import { codeOf, Failure } from './errors.ts';
 import { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -77,7 +78,7 @@ export function checkDepth(machine: Machine, name: string, level: number, depth:
   if (level > callDepth)
     machine.fail(
       'ResourceExhaustion',
-      `maximum call depth of ${callDepth} exceeded by calling '${name}'`,
+      `maximum call depth of ${grouped(callDepth)} exceeded by calling '${name}'`,
       'check where the recursion ends',
     );
   checkEvalDepth(machine, depth);
@@ -86,7 +87,8 @@ export function checkDepth(machine: Machine, name: string, level: number, depth:
 /** Raises code 37 when an evaluation would be too deep. */
 export function checkEvalDepth(machine: Machine, depth: number): void {
   const { evalDepth } = machine.limits;
-  if (depth > evalDepth) machine.fail('ResourceExhaustion', `maximum evaluation depth of ${evalDepth} exceeded`, FLATTER);
+  if (depth > evalDepth)
+    machine.fail('ResourceExhaustion', `maximum evaluation depth of ${grouped(evalDepth)} exceeded`, FLATTER);
 }
 
 /**

@@ -5,7 +5,7 @@
 export { putEntry } from './assign.ts';
 export { plainSlice, TextBuilder } from './builder.ts';
 export { toNumeric } from './convert.ts';
-export { counted, describe, shortQuote } from './describe.ts';
+export { counted, describe, excess, shortQuote } from './describe.ts';
 export { identical } from './equal.ts';
 export { checkValue, entry, newList, sizeOf } from './measure.ts';
 export { entryBytes, listBytes } from './memory.ts';

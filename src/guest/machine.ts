@@ -2,8 +2,10 @@ import { NS_CODES, type NsCodeName } from '../wire/codes.ts';
 import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { GuestInput } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { CodePoints } from './codepoints.ts';
 import { Constants } from './constants.ts';
+import { excess } from './describe.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Flow } from './flow/flow.ts';
 import type { Frame } from './frame.ts';
@@ -179,8 +181,8 @@ export class Machine implements Meter {
   /** Ends the run when its time is used up. The end of the program checks too, because its last operation may have been a long one. */
   checkClocks(): void {
     const clock = this.#clock();
-    if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${this.limits.cpuMs} ms of CPU time`);
-    if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${this.limits.wallMs} ms`);
+    if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${grouped(this.limits.cpuMs)} ms of CPU time`);
+    if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${grouped(this.limits.wallMs)} ms`);
   }
 
   #clock(): number {
@@ -221,14 +223,13 @@ export class Machine implements Meter {
   checkText(units: number): void {
     if (units <= this.#longest) return;
     const { textLength } = this.limits;
-    if (units > textLength)
-      this.breach('textLength', units, `a text has ${units} UTF-16 units, more than the ${textLength} allowed`);
+    if (units > textLength) this.breach('textLength', units, excess('a text has', units, 'UTF-16 units', textLength));
     this.checkSize(textBytes(units));
   }
 
   checkSize(bytes: number): void {
     const { valueBytes } = this.limits;
-    if (bytes > valueBytes) this.breach('valueBytes', bytes, `a value has ${bytes} bytes, more than the ${valueBytes} allowed`);
+    if (bytes > valueBytes) this.breach('valueBytes', bytes, excess('a value has', bytes, 'bytes', valueBytes));
   }
 
   /** Whether the limits of single values allow a text of this length. */
@@ -243,13 +244,12 @@ export class Machine implements Meter {
 
   checkItems(items: number): void {
     const { listLength } = this.limits;
-    if (items > listLength) this.breach('listLength', items, `a list has ${items} items, more than the ${listLength} allowed`);
+    if (items > listLength) this.breach('listLength', items, excess('a list has', items, 'items', listLength));
   }
 
   checkEntries(entries: number): void {
     const { mapLength } = this.limits;
-    if (entries > mapLength)
-      this.breach('mapLength', entries, `a map has ${entries} entries, more than the ${mapLength} allowed`);
+    if (entries > mapLength) this.breach('mapLength', entries, excess('a map has', entries, 'entries', mapLength));
   }
 
   extendText(units: number, added: number): void {
@@ -361,6 +361,6 @@ export class Machine implements Meter {
   }
 
   #outOfMemory(used: number): never {
-    this.breach('memoryBytes', used, `the program's values need ${used} bytes, more than the ${this.limits.memoryBytes} allowed`);
+    this.breach('memoryBytes', used, excess("the program's values need", used, 'bytes', this.limits.memoryBytes));
   }
 }

@@ -1,4 +1,5 @@
 import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import { excess } from './describe.ts';
 import { contentBytes, entryBytes, listBytes } from './memory.ts';
 import { type Meter, payLookup, SHORT_KEY } from './meter.ts';
 import { type Container, Dict, Fault, isContainer, List, type Value } from './values.ts';
@@ -97,8 +98,7 @@ export function checkValue(meter: Meter, value: Container): void {
   const { valueDepth } = meter.limits;
   if (value.depth <= valueDepth) return;
   const depth = exactDepth(meter, value);
-  if (depth > valueDepth)
-    meter.breach('valueDepth', depth, `a value nests ${depth} levels deep, more than the ${valueDepth} allowed`);
+  if (depth > valueDepth) meter.breach('valueDepth', depth, excess('a value nests', depth, 'levels deep', valueDepth));
 }
 
 /** Computes the depths of a value and of all its parts anew. It uses no recursion. */

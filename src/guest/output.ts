@@ -1,6 +1,8 @@
 import { VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import type { LimitKey } from '../wire/limits.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { encode, encodeText } from './codec.ts';
+import { excess } from './describe.ts';
 import type { Meter } from './meter.ts';
 import { display } from './text.ts';
 import { utf8Bytes } from './utf8.ts';
@@ -44,7 +46,7 @@ export class Output {
     this.#meter.pay(WORK.emit);
     const { emits } = this.#meter.limits;
     const said = this.#said + 1;
-    if (said > emits) this.#refuse('emits', said, `the program emitted ${said} times, more than the ${emits} allowed`);
+    if (said > emits) this.#refuse('emits', said, excess('the program emitted', said, 'times', emits));
     const text = display(this.#meter, value).toWellFormed();
     this.#count(text);
     this.#said = said;
@@ -61,8 +63,7 @@ export class Output {
     this.#meter.pay(WORK.emit);
     const { emits } = this.#meter.limits;
     const whispered = this.#whispered + 1;
-    if (whispered > emits)
-      this.#refuse('emits', whispered, `the program whispered ${whispered} times, more than the ${emits} allowed`);
+    if (whispered > emits) this.#refuse('emits', whispered, excess('the program whispered', whispered, 'times', emits));
     const to = display(this.#meter, handle).toWellFormed();
     const text = display(this.#meter, data).toWellFormed();
     const bytes = whisperedBytes(utf8Bytes(this.#meter, to), utf8Bytes(this.#meter, text));
@@ -103,7 +104,7 @@ export class Output {
       const feed = text.indexOf('\n', start);
       const end = feed < 0 ? text.length : feed;
       const line = utf8Bytes(this.#meter, text.slice(start, end));
-      if (line > most) this.#refuse('lineBytes', line, `a line of ${line} bytes was emitted, more than the ${most} allowed`);
+      if (line > most) this.#refuse('lineBytes', line, excess('a line of the output has', line, 'bytes', most));
       total += line + 1;
       feeds++;
       start = end + 1;
@@ -120,14 +121,13 @@ export class Output {
       this.#refuse(
         'outputBytes',
         used,
-        `the program emitted values of ${this.#valueUnits} characters as JSON, more than ${VALUE_UNITS} times the ${allowed} bytes of output allowed`,
+        `the program emitted values of ${grouped(this.#valueUnits)} characters as JSON, more than ${VALUE_UNITS} times the ${grouped(allowed)} bytes of output allowed`,
       );
   }
 
   #sized(limit: 'outputBytes' | 'scratchBytes', bytes: number, what: string): number {
     const allowed = this.#meter.limits[limit];
-    if (bytes > allowed)
-      this.#refuse(limit, bytes, `the program ${what} ${bytes} bytes in all, more than the ${allowed} allowed`);
+    if (bytes > allowed) this.#refuse(limit, bytes, excess(`the program ${what}`, bytes, 'bytes in all', allowed));
     return bytes;
   }
 

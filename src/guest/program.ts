@@ -2,6 +2,7 @@ import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure, Var
 import { decode, encode } from './codec.ts';
 import { type Body, compileAlone, compileBodies, compileUnit } from './compile.ts';
 import type { Compilers, Linkage } from './context.ts';
+import { excess } from './describe.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { finalVariables } from './finalvariables.ts';
@@ -109,11 +110,7 @@ export class Program implements Linkage {
     for (const [index, event] of events.entries()) {
       const { eventCount } = machine.limits;
       if (index >= eventCount)
-        machine.breach(
-          'eventCount',
-          events.length,
-          `${events.length} events were to be delivered, more than the ${eventCount} allowed`,
-        );
+        machine.breach('eventCount', events.length, excess('the host delivered', events.length, 'events', eventCount));
       const handlers = this.#events.of(event.name);
       const [first] = handlers;
       if (first === undefined) continue;
@@ -204,11 +201,7 @@ export class Program implements Linkage {
   #handle({ event, handler }: Registration, object: Value, label: Label, errors: EventError[]): void {
     const { deliveries } = this.machine.limits;
     if (++this.#deliveries > deliveries)
-      this.machine.breach(
-        'deliveries',
-        this.#deliveries,
-        `events ran ${this.#deliveries} handlers, more than the ${deliveries} allowed`,
-      );
+      this.machine.breach('deliveries', this.#deliveries, excess('events ran', this.#deliveries, 'handlers', deliveries));
     try {
       this.#enter(handler, handler.needs.length === 0 ? [] : [object], label);
     } catch (thrown) {

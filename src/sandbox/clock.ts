@@ -1,6 +1,7 @@
 import { timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
@@ -168,7 +169,7 @@ export class RunClock {
     const used = parsing ? PARSE_MS : Math.max(allowed, Math.round(this.elapsed));
     const message = parsing
       ? `parsing took longer than ${PARSE_MS} ms`
-      : `the program ran for ${used} ms, ${allowed} ms are allowed`;
+      : `the program ran for ${grouped(used)} ms, ${grouped(allowed)} ms are allowed`;
     this.#owner.onLate(timeoutError({ limit: 'wallMs', allowed, used }, message));
   }
 }

@@ -12,6 +12,7 @@ import type {
   ToolGuestCall,
   WorkerUsage,
 } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 
 /** The limits that the interpreter enforces and the host enforces again. */
 type Counted =
@@ -109,7 +110,7 @@ export class Ledger {
     if (used <= allowed) return this.#hostBreach();
     return quotaError(
       { limit: 'fuel', allowed, used },
-      `the tools of the program worked for ${used} fuel, ${allowed} are allowed`,
+      `the tools of the program worked for ${grouped(used)} fuel, ${grouped(allowed)} are allowed`,
     );
   }
 
@@ -124,7 +125,7 @@ export class Ledger {
     if (used <= allowed) return null;
     return quotaError(
       { limit: 'cpuMs', allowed, used },
-      `the tools of the program computed for ${used} ms, ${allowed} ms are allowed`,
+      `the tools of the program computed for ${grouped(used)} ms, ${grouped(allowed)} ms are allowed`,
     );
   }
 
@@ -251,7 +252,7 @@ export class Ledger {
     if (used > allowed && this.#breach === null) {
       const size = limit === 'outputBytes' || limit === 'lineBytes' || limit === 'scratchBytes';
       const error = this.#input.turn && size ? envelopeSizeError : quotaError;
-      const message = `the host counted ${used} ${COUNTED[limit]}, more than the ${allowed} allowed; the interpreter should have stopped the program`;
+      const message = `the host counted ${grouped(used)} ${COUNTED[limit]}, more than the ${grouped(allowed)} allowed; the interpreter should have stopped the program`;
       this.#breach = error({ limit, allowed, used }, message);
     }
     return Math.min(used, allowed);

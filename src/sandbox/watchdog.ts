@@ -1,6 +1,7 @@
 import { quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import type { Allowance } from './allowance.ts';
 import type { ProcessStats } from './processstats.ts';
 
@@ -95,7 +96,7 @@ function memoryBreach({ stats, baseRss, limits, sourceChars, probeBytes }: Watch
   const allowed = limits.memoryBytes;
   const used = (stats.rssBytes() ?? 0) - baseRss;
   if (used <= allowed * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR + probeBytes) return null;
-  const message = `the worker of the program grew by ${used} bytes, ${allowed} are allowed`;
+  const message = `the worker of the program grew by ${grouped(used)} bytes, ${grouped(allowed)} are allowed`;
   return quotaError({ limit: 'memoryBytes', allowed, used }, message);
 }
 
@@ -107,5 +108,8 @@ function cpuBreach(run: WatchedRun): ErrorInfo | null {
   const nested = run.nestedCpuMs();
   if (now - start <= Math.max(0, allowed - nested) * 1.25 + CPU_SLACK_MS + run.calls() * CALL_CPU_MS) return null;
   const used = Math.round(now - start + nested);
-  return quotaError({ limit: 'cpuMs', allowed, used }, `the program computed for ${used} ms, ${allowed} ms are allowed`);
+  return quotaError(
+    { limit: 'cpuMs', allowed, used },
+    `the program computed for ${grouped(used)} ms, ${grouped(allowed)} ms are allowed`,
+  );
 }

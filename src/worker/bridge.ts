@@ -3,6 +3,7 @@ import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { excessOf, frameLimit, frameValues } from '../wire/frames.ts';
 import type { AskSpent, GuestFrame, GuestReply, RunInput } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { nowMs } from './node.ts';
 
 /** The worker's end of the pipe to the host, in texts of frames. `read` does not return when the host is gone. */
@@ -68,7 +69,7 @@ export class Bridge {
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
-      return this.#halt(this.#tooLarge(kind, `does not fit into one frame of ${this.#maxBytes} bytes`));
+      return this.#halt(this.#tooLarge(kind, `does not fit into one frame of ${grouped(this.#maxBytes)} bytes`));
     const excess = excessOf(text, this.#maxKeys, this.#maxValues);
     if (excess !== null) return this.#halt(this.#tooLarge(kind, `has more than ${excess}`));
     if (kind === OUT || kind === PROBE) {

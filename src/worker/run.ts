@@ -2,6 +2,7 @@ import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
@@ -106,12 +107,17 @@ export class Run implements GuestPorts {
     const end = (breach: ErrorInfo) => ({ result: NO_RESULT, breach, last: true, cpuMs: used });
     if (this.#prepared.lost || /memory limit|allocation failed/.test(message)) {
       const allowed = this.#limits.memoryBytes;
-      return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
+      return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${grouped(allowed)} bytes`));
     }
     if (message === 'Script execution timed out.') {
       const allowed = this.#limits.cpuMs;
       const ran = Math.round(elapsed);
-      return end(quotaError({ limit: 'cpuMs', allowed, used: ran }, `the program ran for ${ran} ms, ${allowed} ms are allowed`));
+      return end(
+        quotaError(
+          { limit: 'cpuMs', allowed, used: ran },
+          `the program ran for ${grouped(ran)} ms, ${grouped(allowed)} ms are allowed`,
+        ),
+      );
     }
     return end(internalError(`the interpreter failed: ${message.slice(0, 500)}`));
   }

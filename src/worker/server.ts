@@ -6,6 +6,7 @@ import { probeBytes } from '../wire/heat.ts';
 import type { HostFrame, SentInput, SentSource } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, RunInput, Source, WorkerFrame } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { rejectionOf, unparsed } from './admission.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, foreseeSources, formatSource } from './check.ts';
@@ -235,7 +236,7 @@ export class Server implements HostPort, GuestPorts {
     }
     const message =
       excess === null
-        ? `the returned value has ${used} bytes as JSON, ${allowed} are allowed`
+        ? `the returned value has ${grouped(used)} bytes as JSON, ${grouped(allowed)} are allowed`
         : `the returned values have more than ${excess}`;
     const error = quotaError({ limit: 'toolBytes', allowed, used }, message);
     const { variables: _, ...counted } = ended.result;
@@ -292,7 +293,7 @@ function oversized({ sources, limits }: RunInput): ErrorInfo | null {
   for (const { name, text } of sources) {
     const used = Buffer.byteLength(text, 'utf8');
     if (used <= allowed) continue;
-    const message = `the source has ${used} bytes, ${allowed} are allowed`;
+    const message = `the source has ${grouped(used)} bytes, ${grouped(allowed)} are allowed`;
     return { ...quotaError({ limit: 'sourceBytes', allowed, used }, message), source: name };
   }
   return null;

@@ -3,6 +3,7 @@ import { VALUES } from '../../../stdlib-tools/storage/tables.ts';
 import { allSessions, migrateFile, SESSIONS, type SessionSummary, storeStatistics } from '../../loop/index.ts';
 import { isPostgresUrl, type MigrationReport, migrateStore, type StoreReport, storeStatus } from '../../postgres/index.ts';
 import { counted, printable } from '../../report/index.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { addStore, openStore, placeToMake, storeFile } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -98,6 +99,6 @@ function linesOf({
     `clock: this machine is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the store`,
     `sessions: ${statuses.length === 0 ? 'none' : statuses.join(', ')}; ${ready} ready, ${leased} leased`,
     `log: ${counted(owed, 'decision')} owed, ${counted(unsealed, 'line')} not chained yet`,
-    ...partitions.map(({ name, bytes }) => `partition ${printable(name)}: ${bytes} bytes`),
+    ...partitions.map(({ name, bytes }) => `partition ${printable(name)}: ${grouped(bytes)} bytes`),
   ];
 }

@@ -1,3 +1,4 @@
+import { excess } from '../describe.ts';
 import { countLive, type Roots } from '../memory.ts';
 import type { Meter } from '../meter.ts';
 import { type Container, Fault, isContainer, List, type Value } from '../values.ts';
@@ -36,7 +37,11 @@ export class LabelMemory {
     const nextCensus = () => machine.nextCensus();
     const used = labels + countLive({ globals, constants, frame, output, statementBytes, nextCensus, pay() {} });
     if (used > machine.limits.memoryBytes)
-      machine.breach('memoryBytes', used, `the program's values and their labels need ${used} bytes, more than are allowed`);
+      machine.breach(
+        'memoryBytes',
+        used,
+        excess("the program's values and their labels need", used, 'bytes', machine.limits.memoryBytes),
+      );
   }
 
   /** The bytes of all labels that the program can still reach. */

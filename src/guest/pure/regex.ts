@@ -1,4 +1,4 @@
-import { putEntry, shortQuote, TextBuilder, WORK } from '../kit.ts';
+import { excess, putEntry, shortQuote, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Dict, List, Value } from '../values.ts';
 import { textOfUnits, width } from './characters.ts';
@@ -211,8 +211,7 @@ function compiled(meter: Meter, pattern: string): Program {
   }
   const known = programs.get(pattern);
   if (known !== undefined) return known;
-  if (pattern.length > MAX_PATTERN)
-    meter.fail('InvalidValue', `the pattern has ${pattern.length} units, ${MAX_PATTERN} are allowed`);
+  if (pattern.length > MAX_PATTERN) meter.fail('InvalidValue', excess('the pattern has', pattern.length, 'units', MAX_PATTERN));
   meter.pay(WORK.compilePattern, pattern.length);
   const program = parsed(meter, pattern);
   meter.pay(WORK.match, program.code.length);

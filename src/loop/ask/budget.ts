@@ -7,6 +7,7 @@ import type { ErrorInfo } from '../../wire/errors.ts';
 import { type LimitValues, limitOf } from '../../wire/limits.ts';
 import { sumUsd } from '../../wire/money.ts';
 import type { AskSpent, Usage } from '../../wire/protocol.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import type { AskQuota } from '../quota.ts';
 import { costs } from '../spent.ts';
 import { type AskOptions, type BudgetKey, optionOf } from './options.ts';
@@ -109,8 +110,11 @@ export class Budget {
     const { exhausted } = this.#quota;
     const { allowed, used } = (exhausted ?? this.#quota).account;
     if (exhausted === null || exhausted === this.#quota)
-      return new ToolError(NS_CODES.ResourceExhaustion, `the ask used up its max_tokens: ${used} of ${allowed}`);
-    const message = `the run and what it asked used up its model tokens: ${used} of ${allowed}`;
+      return new ToolError(
+        NS_CODES.ResourceExhaustion,
+        `the ask used up its max_tokens: ${grouped(used)} of ${grouped(allowed)}`,
+      );
+    const message = `the run and what it asked used up its model tokens: ${grouped(used)} of ${grouped(allowed)}`;
     return new Halt(quotaError({ limit: 'maxTokens', allowed, used }, message));
   }
 

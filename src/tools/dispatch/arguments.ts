@@ -3,6 +3,7 @@ import { decode, decodeOrdered } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { type OrderedValue, type Value, ValueError } from '../../wire/values.ts';
 import { callForm } from '../catalogue/index.ts';
 import { type Coerced, coerce } from '../define/argtypes.ts';
@@ -67,7 +68,7 @@ async function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: 
   if (maxArgBytes === null) return;
   const bytes = await jsonSize(given);
   if (bytes <= maxArgBytes) return;
-  const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
+  const problem = `the arguments come to ${grouped(bytes)} bytes, ${grouped(maxArgBytes)} are allowed`;
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
 }
 

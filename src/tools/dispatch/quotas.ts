@@ -1,6 +1,7 @@
 import { quotaError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { Halt } from '../errors.ts';
 
 /**
@@ -76,7 +77,7 @@ export class CallQuotas {
   #checkJournal(used: number): ErrorInfo | null {
     const allowed = this.#limits.journalBytes;
     if (used <= allowed) return null;
-    const message = `the calls of this run come to ${used} bytes of arguments and results, ${allowed} are allowed`;
+    const message = `the calls of this run come to ${grouped(used)} bytes of arguments and results, ${grouped(allowed)} are allowed`;
     this.#breach ??= quotaError({ limit: 'journalBytes', allowed, used }, message);
     return this.#breach;
   }

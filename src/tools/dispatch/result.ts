@@ -1,6 +1,7 @@
 import { NS_CODES } from '../../wire/codes.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
@@ -73,7 +74,10 @@ export async function resultJson(tool: ToolDefinition, result: unknown, toolByte
 }
 
 function moreThan(most: number, { canonicalName }: ToolDefinition, bytes: number): ToolError {
-  return new ToolError(NS_CODES.ResourceExhaustion, `tool '${canonicalName}' returned ${bytes} bytes, ${most} are allowed`);
+  return new ToolError(
+    NS_CODES.ResourceExhaustion,
+    `tool '${canonicalName}' returned ${grouped(bytes)} bytes, ${grouped(most)} are allowed`,
+  );
 }
 
 function unholdable(tool: ToolDefinition): string {
