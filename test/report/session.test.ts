@@ -92,10 +92,10 @@ describe('the explanation of a turn', () => {
       ],
     });
     expect(text).toContain(
-      '  1           tool.a.b("x", {"y": [1, null], "10": {"$$a": 1}, "2": 2})\n              = true\n              at ACTIONS:4, after 2.0 ms, took 12 ms\n',
+      '  1           tool.a.b("x", {"y": [1, null], "10": {"$$a": 1}, "2": 2})\n              = true\n              at ACTIONS:4, after 2 ms, took 12 ms\n',
     );
     expect(text).toContain(
-      '  2           tool.a.c()\n              failed: no luck (NS21)\n              at ACTIONS:4, after 14 ms, took 1.50 s\n',
+      '  2           tool.a.c()\n              failed: no luck (NS21)\n              at ACTIONS:4, after 14 ms, took 1.5 s\n',
     );
     expect(text).toContain('  3           tool.a.d()\n              stopped: denied (NS1003)\n');
   });
