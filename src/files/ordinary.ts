@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { grouped } from '../wire/text/grouped.ts';
 
 /** A path that leads to something else than a readable file. `code` is the file system's code of the same trouble. */
 export class UnreadableFile extends Error {
@@ -66,7 +65,7 @@ export function readWhole(file: number, path: string, maxBytes: number): Buffer 
     const read = readSync(file, part, 0, part.length, size);
     if (read === 0) return Buffer.concat(parts, size);
     size += read;
-    if (size > maxBytes) throw new UnreadableFile('EFBIG', path, `has more than ${grouped(maxBytes)} bytes`);
+    if (size > maxBytes) throw new UnreadableFile('EFBIG', path, `has more than ${maxBytes} bytes`);
     parts.push(part.subarray(0, read));
   }
 }

@@ -69,3 +69,10 @@ export interface VerdictView {
   readonly entry: string | null;
   readonly reason: string;
 }
+
+/** A session above another one, and its `ask` that leads down to it. */
+export interface AboveView {
+  readonly sid: string;
+  /** `TURN.SEQ`. */
+  readonly call: string;
+}

@@ -13,7 +13,7 @@ import type { CallChange, Effects } from '../tools/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitKey, Unit } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
-import type { CallView, TextView, VerdictView } from './callviews.ts';
+import type { AboveView, CallView, TextView, VerdictView } from './callviews.ts';
 
 export type * from './callviews.ts';
 
@@ -92,13 +92,6 @@ export interface SessionRow
   readonly waiting: number;
   /** Whether a process holds its lease. */
   readonly driven: boolean;
-}
-
-/** A session above another one, and its `ask` that leads down to it. */
-export interface AboveView {
-  readonly sid: string;
-  /** `TURN.SEQ`. */
-  readonly call: string;
 }
 
 /** The last decided turn of a session in a list. */

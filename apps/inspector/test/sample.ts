@@ -7,13 +7,8 @@ import { type Answers, NOW, sessionRow, sessionView, turnRow, turnView, whole } 
 import { PLAN } from './plan.ts';
 
 export const SID = 'nightly-report';
-
-/** A session that an ask of an ask opened, and the sessions above it. */
-export const INNER = '7b1c0e5e-4f2a-4c55-9a3e-6f3f3a0d8b11';
-const ABOVE_INNER = [
-  { sid: SID, call: '3.2' },
-  { sid: `${SID}.ask`, call: '1.4' },
-];
+const ASK = `${SID}.ask`;
+const TOP = { sid: SID, call: '3.2' };
 
 const PROGRAM = `func total(list) returns sum
   set sum = 0
@@ -97,7 +92,7 @@ const JOURNAL: readonly CallView[] = [
     result: whole(JSON.stringify(Array.from({ length: 30 }, (_, id) => ({ id, amount: id * 3 })))),
     ms: 41,
   }),
-  call(2, 'model-b', 11, { kind: 'ask', verdict: null, begin: 41, ms: 180, nested: `${SID}.ask`, result: whole('"fine"') }),
+  call(2, 'model-b', 11, { kind: 'ask', verdict: null, begin: 41, ms: 180, nested: ASK, result: whole('"fine"') }),
   call(3, 'tool.fs.Delete', 14, {
     begin: 221,
     ms: 1,
@@ -113,17 +108,16 @@ const SESSION: SessionView = sessionView(halted, {
   sum: { turns: 4, fuel: 12_445, tokens: 40, cost: 1200.05 },
   nested: [
     {
-      ...sessionRow(`${SID}.ask`, 1, {
-        phase: 'done',
-        parent: { sid: SID, turn: 3, seq: 2 },
-        above: [{ sid: SID, call: '3.2' }],
-        agent: 'expert',
-      }),
+      ...sessionRow(ASK, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 }, above: [TOP] }),
       depth: 1,
       sum: { turns: 2, fuel: 100, tokens: 40, cost: 0.0012 },
     },
     {
-      ...sessionRow(INNER, 1, { phase: 'done', parent: { sid: `${SID}.ask`, turn: 1, seq: 4 }, above: ABOVE_INNER }),
+      ...sessionRow('7b1c0e5e', 1, {
+        phase: 'done',
+        parent: { sid: ASK, turn: 1, seq: 4 },
+        above: [TOP, { sid: ASK, call: '1.4' }],
+      }),
       depth: 2,
       sum: { turns: 1, fuel: 60, tokens: 0, cost: 0 },
     },
@@ -343,6 +337,8 @@ function step(query: URLSearchParams): TurnStep {
 const STEPS = 48;
 const times = Array.from({ length: STEPS }, (_, index) => NOW - (STEPS - index) * 60_000);
 
+const LOGGED = { ts: '2026-11-23T08:00:00Z', sid: SID, above: [], subject: 'Nightly report', decision: 'CONTINUE', reason: null };
+
 /** The answers to everything that a reader of the sample asks. */
 export const SAMPLE: Answers = {
   about: { approve: true, log: 'decisions.jsonl' },
@@ -376,19 +372,7 @@ export const SAMPLE: Answers = {
       line,
       state: line < 4 ? 'follows' : line === 4 ? 'broken' : 'behind',
       text: `{"line":${line}}`,
-      entry:
-        line === 4
-          ? null
-          : {
-              ts: '2026-11-23T08:00:00Z',
-              sid: SID,
-              above: [],
-              subject: 'Nightly report of orders',
-              turn: line,
-              decision: 'CONTINUE',
-              reason: null,
-              latencyMs: 20 + line,
-            },
+      entry: line === 4 ? null : { ...LOGGED, turn: line, latencyMs: 20 + line },
     })),
   }),
   series: () => ({

@@ -1,4 +1,3 @@
-import { grouped } from '../../wire/text/grouped.ts';
 import { EnvelopeError } from '../errors.ts';
 import { typeName } from '../typename.ts';
 import { fromUtf8, toUtf8 } from '../utf8.ts';
@@ -60,5 +59,5 @@ function checkAtMost(
   line: number | null,
 ): void {
   if (bytes > allowed)
-    throw new EnvelopeError('ERR_ENV_SIZE', detail, `${what} has ${grouped(bytes)} bytes; ${grouped(allowed)} are allowed`, line);
+    throw new EnvelopeError('ERR_ENV_SIZE', detail, `${what} has ${bytes} bytes; ${allowed} are allowed`, line);
 }

@@ -41,7 +41,10 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
   for (const limit of POOL_LIMITS) {
     if (of === 'turn' && limit.key === 'concurrency') continue;
     command.addOption(
-      new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${limit.default ?? 'cores'})`)
+      new Option(
+        `--${limit.flag} <${PLACEHOLDER[limit.unit]}>`,
+        `${limit.help} (${limit.default === null ? 'cores' : quantity(limit.unit, limit.default)})`,
+      )
         .argParser((text: string) => parseQuantity(limit, text))
         .helpGroup(LIMIT_GROUP),
     );
