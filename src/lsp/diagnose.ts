@@ -8,7 +8,6 @@ import {
   MAX_SOURCE_BYTES,
   type Procedure,
 } from '../../grammar/index.ts';
-import { grouped } from '../wire/text/grouped.ts';
 import type { Placed, Range, SourceDocument } from './document.ts';
 
 /** A syntax error or a finding at its place in a document. */
@@ -40,7 +39,7 @@ export const SYNTAX = 'SYNTAX';
 
 const TOO_LONG: Problem = {
   ...{ range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, severity: 'error', code: SYNTAX },
-  ...{ message: `the source is larger than ${grouped(MAX_SOURCE_BYTES)} bytes`, edits: [], safe: false },
+  ...{ message: `the source is larger than ${MAX_SOURCE_BYTES} bytes`, edits: [], safe: false },
 };
 
 /** Most problems for one document. */
