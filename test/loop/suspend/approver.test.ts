@@ -4,10 +4,12 @@ import { program } from '../../../conformance/language/generate/programs.ts';
 import { Random } from '../../../conformance/language/generate/random.ts';
 import { parse } from '../../../grammar/index.ts';
 import { MemoryStore, PLAN, type TurnRecord } from '../../../src/loop/index.ts';
-import { defineTool, type Grant, type ToolDefinition } from '../../../src/tools/index.ts';
+import { apartFrom, defineTool, type Grant, type ToolDefinition } from '../../../src/tools/index.ts';
 import { misjudged, narrower, type Passed } from '../../foresee/gate.ts';
 import { programs } from '../../grammar/decoder/corpus.ts';
 import { agentOf, openHost, SESSION } from './stage.ts';
+
+const TOKEN = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
 
 /** How many plans are approved. */
 const PROGRAMS = 200;
@@ -123,5 +125,75 @@ describe('issue 47: a scripted approver of 200 programs', () => {
     expect(prompts).toMatchObject({ tasks: PROGRAMS, plan: PROGRAMS });
     expect(prompts.each).toBeGreaterThan(1.5 * PROGRAMS);
     expect(prompts.stopped).toBeGreaterThan(PROGRAMS / 8);
+  });
+});
+
+describe('issue 47: a scripted approver of 200 repaired programs', () => {
+  it('lets nothing happen outside of what was approved, and is refused nothing', async () => {
+    const all = actions()
+      .take(3 * PROGRAMS)
+      .toArray();
+    const tools = [...new Set(all.flatMap(toolsIn))].map(answering);
+    const store = new MemoryStore();
+    await using here = await openHost(tools, { store, approve: 'plan' });
+    const wrong: string[] = [];
+    const counts = { tasks: 0, asked: 0, again: 0, taken: 0 };
+    const end = /\n?endcommand\s*$/;
+    for (const [index, text] of all.entries()) {
+      if (counts.tasks === PROGRAMS) break;
+      const other = all[(index * 7 + 3) % all.length] ?? '';
+      const first = text.replace(end, `\n${TOKEN}\nfail "x"\nendcommand\n`);
+      const inner = (one: string) => one.slice(one.indexOf('\n') + 1).replace(end, '');
+      const second =
+        index % 2 === 0
+          ? `command\n${inner(text)}\n${inner(other)}\n${TOKEN}\nendcommand\n`
+          : `command\n${inner(other)}\n${inner(text)}\n${TOKEN}\nendcommand\n`;
+      const replies = [first, second];
+      const agent = { reply: async () => await agentOf(replies.shift() ?? '').reply({ turn: 1 }) };
+      const session = {
+        agent,
+        limits: { fuel: 20_000, toolCalls: 50 },
+        keepTurns: true,
+        maxReasks: 1,
+        repair: { changed: 'proceed' as const },
+      };
+      const sid = `r${index}`;
+      let result = await here.loop.runLoop({ ...SESSION, ...session, sid });
+      for (let asked = 0; result.waiting?.plan !== undefined; asked++) {
+        if (asked > 60) {
+          wrong.push(`endless: ${second}`);
+          break;
+        }
+        counts.asked++;
+        if (asked > 1) counts.again++;
+        await here.loop.complete(sid, PLAN, { result: true });
+        result = await here.loop.resume(sid, session);
+      }
+      const [record] = result.turns;
+      if (record === undefined || record.plans === undefined || record.attempts === undefined) continue;
+      counts.tasks++;
+      const granted = record.plans.flatMap(({ grant }) => grant ?? []);
+      let base = 0;
+      const calls = granted.flatMap((grant) => {
+        const part = apartFrom(grant, base);
+        base = Math.max(base, ...part.calls.map(({ number }) => number));
+        return part.calls;
+      });
+      const journals = [
+        ...record.attempts.filter(({ end: how }) => how === 'failed').map(({ journal }) => journal),
+        record.journal,
+      ];
+      const journal = journals.flat();
+      counts.taken += journal.filter(({ from }) => from !== undefined).length;
+      const passed = journals.flatMap((one) => passedOf({ ...record, journal: one.filter(({ from }) => from === undefined) }));
+      const refused = passed.find(({ refusal }) => refusal !== null);
+      if (refused !== undefined) wrong.push(`refused: ${first}\n${second}\n${refused.shown}: ${refused.refusal}`);
+      const outside = misjudged({ version: 1, programs: [], calls }, passed);
+      if (outside !== null) wrong.push(`${first}\n${second}\n${outside}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(counts.tasks).toBeGreaterThan(PROGRAMS / 2);
+    expect([counts.taken, counts.again].every((count) => count > 0)).toBe(true);
+    expect(counts.asked).toBeLessThan(3 * counts.tasks);
   });
 });
