@@ -6,6 +6,7 @@ export * from './lint/index.ts';
 export * from './repair/index.ts';
 export type * from './syntax/ast.ts';
 export type * from './syntax/astexpressions.ts';
+export { failingOperand } from './syntax/certainty.ts';
 export { type Lexeme, type LexemeKind, lexemesOf } from './syntax/lexemes.ts';
 export { asksForDoubleBrackets } from './syntax/metadata.ts';
 export { MAX_SOURCE_BYTES, type ParseOptions, type ParseResult, parse } from './syntax/parse.ts';

@@ -26,7 +26,7 @@ export const LINTS = {
   LINT_KEPT_VALUE: { severity: 'warning', title: 'a variable that keeps the value of the pass before' },
   LINT_UNSEEN_RESULT: { severity: 'warning', title: 'a call whose result nothing looks at' },
   LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` used to choose a value' },
-  LINT_CHAINED_COMPARISON: { severity: 'error', title: 'a comparison of the result of a comparison' },
+  LINT_OPERAND: { severity: 'error', title: 'an operator that cannot take its operand' },
   LINT_PLAIN_TEMPLATE: { severity: 'warning', title: 'text in quotes that looks like a template' },
   LINT_PATTERN: { severity: 'warning', title: 'a pattern with a backspace, or after its text' },
   LINT_NEGATIVE_INDEX: { severity: 'warning', title: 'an index below zero' },

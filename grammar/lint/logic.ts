@@ -1,5 +1,6 @@
 /** Operators that give true or false where a value is meant. */
 import type { BinaryExpr, Expr } from '../syntax/astexpressions.ts';
+import { failingOperand } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';
@@ -10,14 +11,7 @@ export function checkLogic(files: readonly CheckedFile[], report: Report): void 
     eachExpression(root, (expr) => {
       if (expr.k !== 'binary') return;
       for (const term of expr.rest) checkTerm(file, term, report);
-      const [first, second] = expr.rest;
-      if (second === undefined || !ORDER.has(second.op)) return;
-      const [from, between] = [expr.first, first?.right ?? expr].map(({ s, e }) => (e - s > 40 ? '…' : file.text.slice(s, e)));
-      const fix = `write \`${from} ${first?.op} ${between} and ${between} ${second.op} …\``;
-      report(
-        file,
-        lint('LINT_CHAINED_COMPARISON', expr, `\`${first?.op}\` gives true or false, which \`${second.op}\` cannot compare`, fix),
-      );
+      checkOperands(file, expr, report);
     }),
   );
 }
@@ -32,7 +26,21 @@ function checkTerm(file: CheckedFile, { op, right }: BinaryExpr['rest'][number],
   report(file, lint('LINT_LOGIC_VALUE', right, message, fix));
 }
 
-const ORDER: ReadonlySet<string> = new Set(['<', '>', '<=', '>=']);
+/** Reports an operator that fails whatever the values are. */
+function checkOperands(file: CheckedFile, expr: BinaryExpr, report: Report): void {
+  const fails = failingOperand(expr);
+  const [first, second] = expr.rest;
+  if (fails === null || first === undefined) return;
+  if (fails === 'text') {
+    const fix = first.op === '%' ? 'fill values into a template: ```…{{x}}…```' : 'join text with `+`';
+    report(file, lint('LINT_OPERAND', expr, `\`${first.op}\` takes numbers, and this is text`, fix));
+    return;
+  }
+  const [from, between] = [expr.first, first.right].map(({ s, e }) => (e - s > 40 ? '…' : file.text.slice(s, e)));
+  const message = `\`${first.op}\` gives true or false, which \`${second?.op}\` cannot compare`;
+  const fix = `write \`${from} ${first.op} ${between} and ${between} ${second?.op} …\``;
+  report(file, lint('LINT_OPERAND', expr, message, fix));
+}
 
 const PLAIN: ReadonlySet<Expr['k']> = new Set(['num', 'str', 'nil', 'list', 'map', 'template']);
 

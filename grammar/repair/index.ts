@@ -67,7 +67,7 @@ export function findingsWithFixes(
 
 /** Findings about what is valid, and has another meaning elsewhere. */
 const VALID: ReadonlySet<string> = new Set<LintCode>([
-  'LINT_CHAINED_COMPARISON',
+  'LINT_OPERAND',
   'LINT_LOGIC_VALUE',
   'LINT_NEGATIVE_INDEX',
   'LINT_PLAIN_TEMPLATE',

@@ -4,7 +4,7 @@
  */
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
 import type { Block, ErrorHandler, Procedure, Stmt } from './ast.ts';
-import type { Expr } from './astexpressions.ts';
+import type { BinaryExpr, Expr } from './astexpressions.ts';
 import { blocksOf, childrenOf, eachStatement, expressionsOf } from './walk.ts';
 
 /** Whether evaluating an expression can raise an error. */
@@ -34,6 +34,19 @@ function raises(expr: Expr): boolean {
 
 /** Operators that take any values. */
 export const TOTAL_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', '==', '!=']);
+
+const ORDER: ReadonlySet<string> = new Set(['<', '>', '<=', '>=']);
+const ARITHMETIC: ReadonlySet<string> = new Set(['-', '/', '%', '&', '^', '|']);
+/** No number is written with these. */
+const NO_NUMBER = [...'%:,;{}()[]/=!?<>@#$&*'];
+
+/** Why an operator fails whenever it is reached: `1 < x < 9` orders a truth value, `"%d items" % n` takes text for a number; null for others. */
+export function failingOperand({ first, rest: [operation, second] }: BinaryExpr): 'order' | 'text' | null {
+  if (second !== undefined && ORDER.has(second.op)) return 'order';
+  return ARITHMETIC.has(operation?.op ?? '') && first.k === 'str' && NO_NUMBER.some((sign) => first.v.includes(sign))
+    ? 'text'
+    : null;
+}
 
 /** The truth value that an expression has in every run; undefined when it is not certain. */
 export function constantTruth(expr: Expr): boolean | undefined {

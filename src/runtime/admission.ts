@@ -42,6 +42,7 @@ const STRICT: ReadonlySet<string> = new Set([
   'LINT_UNKNOWN_TOOL',
   'LINT_DENIED_TOOL',
   'LINT_ARGUMENT_COUNT',
+  'LINT_OPERAND',
 ]);
 
 /** Judges the sources of a run that is checked first. The worker learns only the names of denied tools, and this knows the reasons. */

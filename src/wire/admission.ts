@@ -46,12 +46,13 @@ export function rejectionIn({ diagnostics, files, findings }: CheckReport, { one
   return denied.length === 0 ? null : rejectedFor(denied.slice(0, MAX_FINDINGS));
 }
 
-/** The code with which a call fails that a rule of the linter reports. */
+/** The code with which a call or an operator fails that a rule of the linter reports. */
 const CALL_CODES: Readonly<Record<string, number>> = {
   LINT_UNKNOWN_PROCEDURE: NS_CODES.ProcNotFound,
   LINT_UNKNOWN_TOOL: NS_CODES.ToolNotFound,
   LINT_ARGUMENT_COUNT: NS_CODES.ArgMismatch,
   LINT_DENIED_TOOL: NS_CODES.Policy,
+  LINT_OPERAND: NS_CODES.Type,
 };
 
 /** The rejection for calls that must not be made. */

@@ -64,6 +64,7 @@ const SLIPS: readonly (readonly [family: string, program: string, ...prints: rea
   ['a backslash that begins no escape', 'emit tool.regex.FindAll("\\d", "a1")', '["1"]'],
   ['a value that a block returns', 'set n = 1⏎return n', '1'],
   ['a comparison of three values', 'set n = 5⏎if 1 < n < 9⏎  emit n⏎endif', '5'],
+  ['values behind a text with `%`', 'set n = 2⏎emit "%d of %s" % (n, "x")', '2 of x'],
   ['a default by `or`', 'set m = {}⏎set n = m.n or 10⏎emit n + 1', '11'],
   ['names in quotes', 'set n = 1⏎emit "n is {{n}}"', 'n is 1'],
   ['a `try` of several statements', 'try:⏎  fail "no"⏎  emit "never"⏎except:⏎  emit "caught"⏎emit "end"', 'caught', 'end'],

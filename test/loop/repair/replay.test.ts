@@ -97,6 +97,7 @@ describe('the replay of a turn with several attempts', () => {
     ['an unknown tool', PROGRAMS[2].replace('Send', 'Sent'), { code: 'NS3', hint: expect.stringContaining('tool.mail.send') }],
     ['a wrong number of arguments', PROGRAMS[2].replace('("shared")', '()'), { code: 'NS4' }],
     ['an unknown procedure', PROGRAMS[2].replace('tool.mail.Send', 'send'), { code: 'NS2' }],
+    ['an operator that cannot take its operand', PROGRAMS[2].replace('"shared"', '1 < 2 < 3'), { code: 'NS7' }],
     ['a program without a token', 'command\n  emit tool.mail.Send("x")\nendcommand', { code: 'ERR_TOKEN_MISSING' }],
   ];
 
