@@ -1,7 +1,7 @@
 /** Columns of a table that no page has room for, and that a phone has no room for: its rows are then shown one below the other. */
 const [WIDE, MANY] = [7, 3];
 /** Characters of code that a table may break. */
-const LONG = 40;
+const LONG = 14;
 
 /** Cells of wide tables bring the names of their columns along, long code in tables may be broken, and `<br>` breaks a line of a cell. */
 export function fitTables(md) {
@@ -22,6 +22,9 @@ export function fitTables(md) {
       );
       const names = own.flatMap((token, at) => (token.type === 'th_open' ? [own[at + 1].content] : []));
       markLongCode(own);
+      // A column without a name, as that of what a table is about: a header must say something.
+      for (const [at, token] of own.entries())
+        if (/^th_/.test(token.type) && (own[at + 1]?.content === '' || own[at - 1]?.content === '')) token.tag = 'td';
       if (names.length < MANY) continue;
       tokens[index].attrJoin('class', names.length < WIDE ? 'many' : 'wide');
       const cells = own.filter((token) => token.type === 'td_open');
