@@ -84,8 +84,8 @@ export const PLANTS: readonly Plant[] = [
   {
     what: 'a granted call may happen once more',
     file: BOUND,
-    from: 'used < call.times) {',
-    to: 'used <= call.times) {',
+    from: 'used < call.times) return step;',
+    to: 'used <= call.times) return step;',
     breaks: '22.3',
   },
   {
