@@ -52,7 +52,7 @@ it.each([
 ])('P24, finding 19: depth ends in code 37 through every construct, with the frames %s', (_tier, flags) => {
   const { templates, ...others } = outcomes(STACK, flags);
   expect(templates).toMatch(/^NS37 maximum call depth of 500/);
-  expect(new Set(Object.values(others))).toEqual(new Set(['NS37 maximum evaluation depth of 10000 exceeded']));
+  expect(new Set(Object.values(others))).toEqual(new Set(['NS37 maximum evaluation depth of 10,000 exceeded']));
   expect(Object.keys(others).length).toBeGreaterThan(20);
 });
 
@@ -65,5 +65,5 @@ it('P24, finding 19: a stack that is too small for the depth ends in code 37 too
 it('depth ends a measured run as it ends any run, through every construct', () => {
   const { templates, ...others } = outcomes(MEASURED_STACK, ['--no-sparkplug', '--no-maglev', '--no-opt'], 'measured');
   expect(templates).toMatch(/^NS37 maximum call depth of 500/);
-  expect(new Set(Object.values(others))).toEqual(new Set(['NS37 maximum evaluation depth of 10000 exceeded']));
+  expect(new Set(Object.values(others))).toEqual(new Set(['NS37 maximum evaluation depth of 10,000 exceeded']));
 });

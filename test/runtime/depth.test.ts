@@ -20,7 +20,7 @@ describe('depth, through the real sandbox', () => {
     async (_name, source) => {
       const result = await runtime.run(source, { call: { name: 'f', args: [1e6] } });
       expect(result.error).toMatchObject({ kind: 'runtime', code: 'NS37' });
-      expect(result.error?.message).toMatch(/^maximum (evaluation depth of 10000|call depth of 500) exceeded/);
+      expect(result.error?.message).toMatch(/^maximum (evaluation depth of 10,000|call depth of 500) exceeded/);
       expect((await runtime.run(command('emit 1'))).emits).toEqual(['1']);
     },
   );

@@ -62,7 +62,7 @@ describe('a program', () => {
     const text = DEEP_PROGRAMS['guardedFors'] ?? '';
     const { result } = await sandbox.run({ ...program(text), call: { name: 'f', args: [1e6] } }, seen);
     expect(result.error).toBeNull();
-    expect(seen.emits).toEqual(['maximum evaluation depth of 10000 exceeded']);
+    expect(seen.emits).toEqual(['maximum evaluation depth of 10,000 exceeded']);
   });
 
   it('that was parsed before gives the same result and the same errors again', async () => {
