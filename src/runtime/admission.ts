@@ -9,6 +9,7 @@ import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, refusedResult } from '../wire/result.ts';
 import type {
   Admission,
+  BrokenCall,
   CheckEnvironment,
   CheckReport,
   JudgedNames,
@@ -19,6 +20,7 @@ import type {
 import { RunError } from '../wire/text/runerror.ts';
 import { denialOf, shapeOf, toolShapes } from './check.ts';
 import type { SandboxPort } from './context.ts';
+import { brokenFinding } from './foresee.ts';
 import { mayCall } from './input.ts';
 import type { RunRequest } from './request.ts';
 
@@ -53,23 +55,34 @@ export class Judge {
   readonly #input: RunInput;
   readonly #reasonOf: (tool: string) => string | undefined;
   readonly #shapes: readonly ToolShape[] | null;
+  readonly #broken: readonly BrokenCall[];
 
-  /** A recorded run that names its denials is judged by these, and any other by the policies. */
+  /**
+   * A recorded run that names its denials is judged by these, and any other by the policies. `broken` are the calls of the program that
+   * rules refuse, for a strict look.
+   */
   constructor(
     { asTurn: oneBlock = false, recorded, strict = false }: RunRequest,
     input: RunInput,
     tools: ForkTools,
     guards: readonly PolicyGuard[],
+    broken: readonly BrokenCall[],
   ) {
     const { sources } = input;
     const known = recorded?.denied;
     this.#tools = tools;
     this.#input = input;
     this.#shapes = recorded?.tools ?? null;
+    this.#broken = broken.filter(({ file }) => file === sources.at(-1)?.name);
     this.#reasonOf = (name) => (known === undefined ? denialOf(tools, guards, name)?.reason : known.get(name));
     // The names of a hundred tools take as long to send as a small program to run, and most programs call no tool.
     const denied = sources.some(mayCall) ? (known === undefined ? tools.deniedNames(guards) : [...known.keys()]) : [];
     this.admission = { oneBlock, denied, strict: strict ? this.#namedTools() : undefined };
+  }
+
+  /** Whether the program has calls that rules refuse, so that it need not begin. */
+  get isBroken(): boolean {
+    return this.admission.strict !== undefined && this.#broken.length > 0;
   }
 
   /** The same without a strict look. */
@@ -124,6 +137,7 @@ export class Judge {
       denied: denied
         .filter(({ name }) => program.has(name))
         .map(({ name, reason }) => ({ name, reason: this.#reasonOf(name) ?? reason })),
+      ...(this.isBroken ? { broken: this.#broken } : {}),
     };
   }
 
@@ -140,8 +154,9 @@ export class Judge {
     const report = await checked(() => sandbox.check(sources, limits.sourceBytes, this.#environment()));
     if ('error' in report) return null;
     const { files, findings } = report;
-    const found = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);
-    if (found.length > 0) return this.#withReasons(found);
+    const named = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);
+    const found = [...named, ...this.#broken.map(brokenFinding)];
+    if (found.length > 0) return this.#withReasons(found.toSorted((a, b) => a.line - b.line || a.column - b.column));
     return files.some(({ tools }) => tools.includes(MAGIC_TOOL)) ? null : NO_TOKEN;
   }
 

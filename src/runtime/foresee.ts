@@ -4,7 +4,6 @@ import {
   type CallQuestion,
   canonicalName,
   decideCall,
-  type ForkTools,
   type Grant,
   type PastCalls,
   type Policy,
@@ -18,7 +17,7 @@ import { STORED_VERSION } from '../wire/forms.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { Preview, PreviewBound, PreviewCall, PreviewVerdict } from '../wire/preview.ts';
 import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
-import type { CheckReport, Diagnostic, Foreseen, ForeseenCall, LintFinding } from '../wire/sourcereports.ts';
+import type { BrokenCall, CheckReport, Diagnostic, Foreseen, ForeseenCall, LintFinding } from '../wire/sourcereports.ts';
 import { TURN_TOOL } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import { foreseenCost, foreseenCosts } from './foreseencosts.ts';
@@ -107,8 +106,7 @@ export async function withBrokenRules(
   { sandbox, registry, limits }: { readonly sandbox: SandboxPort; readonly registry: ToolRegistry; readonly limits: LimitValues },
   policy: Policy,
 ): Promise<CheckReport> {
-  const { when, order } = policy;
-  if (report.diagnostics.length > 0 || (order.length === 0 && Object.keys(when).length === 0)) return report;
+  if (report.diagnostics.length > 0 || !hasSureRules(policy)) return report;
   const [tools, guard] = [registry.forFork('check'), new PolicyGuard(policy)];
   const keeping = tools.names().filter((name) => tools.lookup(name)?.setsVariables === false);
   // Nothing is known of the variables that the program finds, and any event may be delivered.
@@ -116,29 +114,40 @@ export async function withBrokenRules(
   const { foreseen } = await sandbox.foresee(sources, limits.sourceBytes, options);
   if (foreseen === null) return report;
   const files = sources.map(({ name }) => name);
-  const findings = [...report.findings, ...brokenRules(foreseen, sources, tools, guard)];
+  const broken = brokenCalls(foreseen, sources, tools, [guard], null).map(brokenFinding);
+  const findings = [...report.findings, ...broken];
   return { ...report, findings: findings.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line) };
 }
 
-/** The calls that a policy refuses for certain because of their arguments or their order, as findings. */
-function brokenRules(
+/** The calls that policies refuse for certain because of their arguments or their order. `past` is as for {@link previewOf}. */
+export function brokenCalls(
   foreseen: Foreseen,
   sources: readonly Source[],
-  tools: ForkTools,
-  guard: PolicyGuard,
-): readonly LintFinding[] {
-  const order = orderOf(foreseen, sources, null);
-  return foreseen.calls.flatMap((call): readonly LintFinding[] => {
-    const tool = tools.lookup(call.name);
-    // A check of the names has found the tools that are denied as such.
-    if (tool === undefined || guard.denial(tool, false) !== null) return [];
-    const { policy, reason } = verdictOf(call, tool, tools, [guard], order);
-    if (policy !== 'breaks') return [];
+  tools: ToolView,
+  guards: readonly PolicyGuard[],
+  past: PastCalls | null,
+): readonly BrokenCall[] {
+  const order = orderOf(foreseen, sources, past);
+  return foreseen.calls.flatMap((call): readonly BrokenCall[] => {
     const { name, file, line, column } = call;
-    const end = { endLine: line, endColumn: column + name.length };
-    const place = { code: 'LINT_DENIED_TOOL', severity: 'error', file, line, column, ...end } as const;
-    return [{ ...place, message: `\`${name}\` cannot be called: ${reason}`, fix: { message: '', edits: [] }, tool: name }];
+    const tool = tools.lookup(name);
+    // A check of the names has found the tools that are denied as such.
+    if (tool === undefined || guards.some((guard) => guard.denial(tool, tools.isOwn(name)) !== null)) return [];
+    const { policy, reason } = verdictOf(call, tool, tools, guards, order);
+    return policy === 'breaks' ? [{ name, file, line, column, reason }] : [];
   });
+}
+
+/** A call that a policy refuses for certain, as a finding. */
+export function brokenFinding({ name, file, line, column, reason }: BrokenCall): LintFinding {
+  const end = { endLine: line, endColumn: column + name.length };
+  const place = { code: 'LINT_DENIED_TOOL', severity: 'error', file, line, column, ...end } as const;
+  return { ...place, message: `\`${name}\` cannot be called: ${reason}`, fix: { message: '', edits: [] }, tool: name };
+}
+
+/** Whether a policy has rules by which a call may be refused for certain before it is made. */
+export function hasSureRules({ when, order }: Policy): boolean {
+  return order.length > 0 || Object.keys(when).length > 0;
 }
 
 /** Numbers of the calls whose results decide whether or how often a call is made. */

@@ -27,17 +27,17 @@ import { usdOf } from '../wire/money.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
-import type { Admission } from '../wire/sourcereports.ts';
+import type { Admission, BrokenCall } from '../wire/sourcereports.ts';
 import { payerOf, spentBudget, TenantAccount } from './account.ts';
 import { Judge } from './admission.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
 import { endingError, resultOf, turnEnd } from './end.ts';
-import { type ForeseeResult, foreseeOptions, orderOf, previewOf } from './foresee.ts';
+import { brokenCalls, type ForeseeResult, foreseeOptions, hasSureRules, orderOf, previewOf } from './foresee.ts';
 import { isCostLimited, tooDear } from './foreseencosts.ts';
 import { grantOf } from './grant.ts';
-import { inputOf } from './input.ts';
+import { inputOf, mayCall } from './input.ts';
 import { RunOutput } from './output.ts';
 import { count, type PlanRequest, planOf, type RunPlan } from './plan.ts';
 import {
@@ -179,7 +179,7 @@ export class Fork {
     checkRequest('the request of a run', asked);
     const { runtime, tools, guards } = this.#context;
     const input = asked.recorded?.input ?? inputOf(this.#context, asked);
-    return new Judge(asked, input, tools, guards).rejected(runtime.sandbox);
+    return new Judge(asked, input, tools, guards, await this.#broken(asked, input)).rejected(runtime.sandbox);
   }
 
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
@@ -247,6 +247,10 @@ export class Fork {
     const costs = new CostMeter(limits.cost, payerOf(turn) ?? account);
     const dear = this.#isPriced(asked, input, costs) ? await this.#tooDear(asked, input, costs) : null;
     if (dear !== null) return refusedResult(dear);
+    const judge =
+      request.checkFirst === true ? new Judge(request, input, tools, guards, await this.#broken(request, input)) : null;
+    const broken = judge?.isBroken === true ? await judge.rejected(runtime.sandbox) : null;
+    if (broken !== null) return broken;
     const plan = request.plan === undefined ? null : await this.#planOf(input, request.plan, request);
     const dispatcher = dispatcherOf(context, input, turn, request, resources, costs, plan);
     request.onInput?.(input);
@@ -266,7 +270,6 @@ export class Fork {
       markedKeys: request.markedKeys ?? false,
     };
     const { probe } = request;
-    const judge = request.checkFirst === true ? new Judge(request, input, tools, guards) : null;
     const run = (admission: Admission | undefined): Promise<SandboxResult> =>
       runtime.sandbox.run({ ...input, probe, admission }, handlers, turn).catch((error: unknown) => account.refuse(error));
     const ran = await run(judge?.admission);
@@ -280,6 +283,21 @@ export class Fork {
     callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
     return ranNothing(ended, asked) ? { ...ended, warnings: [NOTHING_RUN] } : ended;
+  }
+
+  /** The calls that rules about arguments or order refuse for certain, of a program that may be corrected. */
+  async #broken(
+    { strict = false, recorded, past = this.turn.sessionId === null ? {} : undefined }: RunRequest,
+    input: RunInput,
+  ): Promise<readonly BrokenCall[]> {
+    if (recorded !== undefined) return recorded.broken ?? [];
+    const { runtime, tools, guards } = this.#context;
+    const { sources, limits } = input;
+    const mayBreak = guards.some(({ policy }) => policy !== null && hasSureRules(policy));
+    if (!strict || !mayBreak || !sources.some(mayCall)) return [];
+    const options = foreseeOptions(input, tools, guards);
+    const { foreseen } = await runtime.sandbox.foresee(sources, limits.sourceBytes, options);
+    return foreseen === null ? [] : brokenCalls(foreseen, sources, tools, guards, past ?? null);
   }
 
   /** What a run with a plan is bound to, and what a person must approve. */

@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
-import type { ToolShape } from '../wire/sourcereports.ts';
+import type { BrokenCall, ToolShape } from '../wire/sourcereports.ts';
 import type { PlanRequest } from './plan.ts';
 
 /** The settings that every way to run a program takes. */
@@ -130,6 +130,8 @@ export interface RecordedRun {
   readonly denied?: ReadonlyMap<string, string>;
   /** The tools by which a strict look judges; those of the fork when absent. */
   readonly tools?: readonly ToolShape[] | undefined;
+  /** The calls that rules refuse, for a strict look; none when absent. */
+  readonly broken?: readonly BrokenCall[] | undefined;
 }
 
 /** Options of one execution. */
@@ -197,6 +199,7 @@ export const checkRequest = checker<RunRequest>({
     calls: required(checkObject),
     denied: checkObject,
     tools: checkList,
+    broken: checkList,
   }),
   earlier: checker<EarlierAttempts>({
     journals: required(checkList),

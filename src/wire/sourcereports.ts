@@ -58,6 +58,20 @@ export interface JudgedNames {
   readonly tools: readonly ToolShape[];
   /** The tools of the program that were denied, by canonical names. */
   readonly denied: readonly { readonly name: string; readonly reason: string }[];
+  /** The calls of the program that rules refused; absent for none. */
+  readonly broken?: readonly BrokenCall[] | undefined;
+}
+
+/** A call that a rule about arguments or order refuses whenever the program reaches it. */
+export interface BrokenCall {
+  /** Canonical name of the tool. */
+  readonly name: string;
+  /** Name of the source. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The rule, in words. */
+  readonly reason: string;
 }
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
