@@ -11,7 +11,6 @@ import type {
   Admission,
   BrokenCall,
   CheckEnvironment,
-  CheckReport,
   JudgedNames,
   LintFinding,
   StrictAdmission,
@@ -179,7 +178,9 @@ export class Judge {
  * The report of a worker about sources, or why no worker could make it. A worker that ends is replaced once, because another process may have
  * killed it.
  */
-async function checked(check: () => Promise<CheckReport>): Promise<CheckReport | { readonly error: ErrorInfo }> {
+export async function checked<Report extends object>(
+  check: () => Promise<Report>,
+): Promise<Report | { readonly error: ErrorInfo }> {
   const failed = (error: unknown): { readonly error: ErrorInfo } => {
     if (!(error instanceof NeuroScriptError)) throw error;
     if (error.code === 'ERR_WORKER') return { error: workerError(error.message) };

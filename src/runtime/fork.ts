@@ -29,7 +29,7 @@ import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
 import type { Admission, BrokenCall } from '../wire/sourcereports.ts';
 import { payerOf, spentBudget, TenantAccount } from './account.ts';
-import { Judge } from './admission.ts';
+import { checked, Judge } from './admission.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
@@ -296,7 +296,9 @@ export class Fork {
     const mayBreak = guards.some(({ policy }) => policy !== null && hasSureRules(policy));
     if (!strict || !mayBreak || !sources.some(mayCall)) return [];
     const options = foreseeOptions(input, tools, guards);
-    const { foreseen } = await runtime.sandbox.foresee(sources, limits.sourceBytes, options);
+    const report = await checked(() => runtime.sandbox.foresee(sources, limits.sourceBytes, options));
+    // What no worker could foresee is judged at the call.
+    const foreseen = 'error' in report ? null : report.foreseen;
     return foreseen === null ? [] : brokenCalls(foreseen, sources, tools, guards, past ?? null);
   }
 

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { functionAgent, LoopController, MemoryStore, programReply, replaySession } from '../../../src/loop/index.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
+import { Sandbox } from '../../../src/sandbox/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { NeuroScriptError } from '../../../src/wire/errors.ts';
 
 const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
 const POLICY = {
@@ -66,4 +68,16 @@ it('issue 46: what may keep a rule runs, and so does a program that nothing may 
   expect(unknown.turns[0]?.attempts).toMatchObject([{ end: 'failed', error: { code: 'NS1003' } }]);
   const last = await session([['call tool.db.Put("a")', 'call tool.mail.Send("eve@evil.org")']], 0);
   expect([last.reason, last.error?.code, last.made]).toEqual(['ERR_POLICY', 'NS1003', ['tool.db.Put']]);
+});
+
+it('issue 46: where no worker can look ahead, the rule is kept at the call', async () => {
+  const look = vi.spyOn(Sandbox.prototype, 'foresee').mockRejectedValue(new NeuroScriptError('ERR_WORKER', 'it was killed'));
+  try {
+    const { decision, turns, made } = await session([['call tool.db.Put("a")', 'call tool.mail.Send("eve@evil.org")'], []]);
+    expect([decision, made]).toEqual(['DONE', ['tool.db.Put']]);
+    expect(look).toHaveBeenCalled();
+    expect(turns[0]?.attempts).toMatchObject([{ end: 'failed', error: { code: 'NS1003' } }]);
+  } finally {
+    look.mockRestore();
+  }
 });
