@@ -34,7 +34,7 @@ import type { Admission } from './sessions/setup.ts';
 import { MemoryStore } from './sessions/sqlite.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
-import { isLeft, takeReply, takeStep } from './step.ts';
+import { staysOpen, takeReply, takeStep } from './step.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/request.ts';
 
@@ -139,7 +139,7 @@ export class LoopController {
     try {
       return await this.#locked(sid, options, (told) => takeReply(this.#stepper, sid, told));
     } catch (error) {
-      if (!(error instanceof AgentError) || isLeft(error, options)) throw error;
+      if (!(error instanceof AgentError) || staysOpen(error, options)) throw error;
       await this.halt(sid, error.reason, error.message);
       return false;
     }
@@ -331,7 +331,7 @@ export class LoopController {
           return { ...suspendedAt(sid, error.waiting), output, turns };
         }
         if (!(error instanceof AgentError)) throw error;
-        if (!isLeft(error, options)) return stop(error.reason, error.failure ?? error.message);
+        if (!staysOpen(error, options)) return stop(error.reason, error.failure ?? error.message);
         session.stopped(error.reason);
         await (options.leave === undefined ? this.#leave(sid) : this.#forget(sid));
         return { ...unanswered(sid, error.message), output, turns };

@@ -86,7 +86,7 @@ async function holding<T>(
       // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
       const { fuel, tokens, cost } = state.spent;
       const spent = { fuel, tokens: tokens + error.tokens, ...costs(cost, error.cost) };
-      const leaves = isLeft(error, options);
+      const leaves = staysOpen(error, options);
       await coordinator.commit(
         claimed,
         null,
@@ -105,7 +105,7 @@ async function holding<T>(
 }
 
 /** Whether an error of the agent leaves its session open. */
-export function isLeft(error: AgentError, { onUnanswered }: Pick<StepOptions, 'onUnanswered'>): boolean {
+export function staysOpen(error: AgentError, { onUnanswered }: Pick<StepOptions, 'onUnanswered'>): boolean {
   return error.retryable && onUnanswered === 'leave';
 }
 
