@@ -16,7 +16,7 @@ export async function rehearse(step: Step, plan: TurnPlan): Promise<UndecidedAtt
   const { earlier, before, attempts, input, limits, reply } = plan;
   const hasBegun = (before?.attempt ?? 0) > 0 || (earlier?.recorded ?? null) !== null || earlier?.repeats !== undefined;
   if (executor === undefined || hasBegun) return null;
-  const { host, coordinator } = stepper;
+  const { host, coordinator, maxAttempts } = stepper;
   const { clock } = host;
   const keyring = keyringFrom(generateKeys('rehearsal'), { clock });
   const stage: TurnHost = { ...host, executor, keyring, keys: keyring, replay: new ReplayCache({ clock }), checks: [] };
@@ -31,14 +31,14 @@ export async function rehearse(step: Step, plan: TurnPlan): Promise<UndecidedAtt
     mayAct: () => coordinator.lasts(claimed),
     mayFollow: () => true,
   };
-  try {
-    const outcome = await runAttempt(stage, request, false);
+  for (let lost = 0; ; lost++) {
+    const outcome = await runAttempt(stage, request, false).finally(() => executor.end?.(sid));
     if (outcome.kind === 'suspended') return null;
     if (outcome.kind === 'decided') return stopped(outcome.record, plan);
     const { attempt } = outcome;
-    return attempt.end === 'rejected' ? outcome : { ...outcome, attempt: { ...attempt, end: 'rehearsed' } };
-  } finally {
-    await executor.end?.(sid);
+    if (attempt.end === 'rejected') return outcome;
+    // Nothing has reached the world, so a program whose worker was killed is rehearsed from its beginning.
+    if (attempt.end === 'failed' || lost >= maxAttempts) return { ...outcome, attempt: { ...attempt, end: 'rehearsed' } };
   }
 }
 

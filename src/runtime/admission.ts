@@ -1,8 +1,6 @@
 import type { SandboxResult } from '../sandbox/index.ts';
-import { type ForkTools, MAGIC_TOOL, type PolicyGuard } from '../tools/index.ts';
-
+import { callDepth, type ForkTools, MAGIC_TOOL, type PolicyGuard } from '../tools/index.ts';
 import { environmentOf, type Rejection, rejectedFor, rejectionIn } from '../wire/admission.ts';
-
 import { workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
@@ -111,7 +109,7 @@ export class Judge {
   /** The result of a run that would be rejected, found without running it; null for a run that would begin. */
   async rejected(sandbox: SandboxPort): Promise<RunFailure | null> {
     const { sources, limits } = this.#input;
-    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission)));
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission), callDepth()));
     if ('error' in report) return refusedResult(report.error);
     const plain = rejectionIn(report, this.admission);
     const isStrict = this.admission.strict !== undefined && plain?.errors === undefined;
@@ -150,7 +148,7 @@ export class Judge {
   async #strictly(sandbox: SandboxPort): Promise<Rejection | null> {
     const { sources, limits } = this.#input;
     const program = sources.at(-1);
-    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, this.#environment()));
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, this.#environment(), callDepth()));
     if ('error' in report) return null;
     const { files, findings } = report;
     const named = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);

@@ -20,26 +20,24 @@ import {
   type ToolDefinition,
   type ToolView,
 } from '../tools/index.ts';
-import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import { RuntimeClosedError } from '../wire/errors.ts';
 import { labelNames } from '../wire/labels.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { usdOf } from '../wire/money.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
-import type { Admission, BrokenCall } from '../wire/sourcereports.ts';
+import type { Admission } from '../wire/sourcereports.ts';
 import { payerOf, spentBudget, TenantAccount } from './account.ts';
-import { checked, Judge } from './admission.ts';
+import { Judge } from './admission.ts';
+import { foreseenOf, LookAhead } from './ahead.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
 import { endingError, resultOf, turnEnd } from './end.ts';
-import { brokenCalls, type ForeseeResult, foreseeOptions, hasSureRules, orderOf, previewOf } from './foresee.ts';
-import { isCostLimited, tooDear } from './foreseencosts.ts';
-import { grantOf } from './grant.ts';
-import { inputOf, mayCall } from './input.ts';
+import type { ForeseeResult } from './foresee.ts';
+import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
-import { count, type PlanRequest, planOf, type RunPlan } from './plan.ts';
+import { count, type RunPlan } from './plan.ts';
 import {
   checkEventOptions,
   checkExecuteOptions,
@@ -135,39 +133,7 @@ export class Fork {
   async foresee(asked: RunRequest): Promise<ForeseeResult> {
     this.#mustBeOpen();
     checkRequest('the request of a run', asked);
-    return this.#foreseen(inputOf(this.#context, asked), asked);
-  }
-
-  async #foreseen(
-    input: RunInput,
-    { past = this.turn.sessionId === null ? {} : undefined }: Pick<RunRequest, 'past'>,
-  ): Promise<ForeseeResult> {
-    const { runtime, tools, guards } = this.#context;
-    const { sources, limits } = input;
-    const options = foreseeOptions(input, tools, guards);
-    const { diagnostics, foreseen } = await runtime.sandbox.foresee(sources, limits.sourceBytes, options);
-    if (foreseen === null) return { ok: false, preview: null, grant: null, diagnostics };
-    const preview = previewOf(foreseen, input, tools, guards, past ?? null);
-    return {
-      ok: true,
-      preview,
-      grant: grantOf({ preview, foreseen, order: orderOf(foreseen, sources, {}), toolOf: (name) => tools.lookup(name), guards }),
-      diagnostics: [],
-    };
-  }
-
-  /** Whether a new program may cost more than it may pay: that was limited, and the program names a tool with a price. */
-  #isPriced({ recorded, earlier }: RunRequest, { sources }: RunInput, { left }: CostMeter): boolean {
-    if (recorded !== undefined || earlier !== undefined || !isCostLimited(usdOf(left))) return false;
-    const { tools } = this.#context;
-    const priced = tools.names().filter((name) => (tools.lookup(name)?.price?.each ?? 0) > 0);
-    return priced.length > 0 && sources.some(({ text }) => priced.some((name) => text.toLowerCase().includes(name)));
-  }
-
-  /** Why a program must not begin: all that it needs costs more than it may pay. */
-  async #tooDear(asked: RunRequest, input: RunInput, { left }: CostMeter): Promise<ErrorInfo | null> {
-    const { preview } = await this.#foreseen(input, asked);
-    return preview === null ? null : tooDear(preview, usdOf(left));
+    return foreseenOf(this.#context, asked, inputOf(this.#context, asked));
   }
 
   /**
@@ -179,7 +145,8 @@ export class Fork {
     checkRequest('the request of a run', asked);
     const { runtime, tools, guards } = this.#context;
     const input = asked.recorded?.input ?? inputOf(this.#context, asked);
-    return new Judge(asked, input, tools, guards, await this.#broken(asked, input)).rejected(runtime.sandbox);
+    const broken = await new LookAhead(this.#context, asked, input).broken();
+    return new Judge(asked, input, tools, guards, broken).rejected(runtime.sandbox);
   }
 
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
@@ -245,13 +212,14 @@ export class Fork {
     const output = new RunOutput(root, request);
     using account = new TenantAccount(runtime.tenants, turn.tenant);
     const costs = new CostMeter(limits.cost, payerOf(turn) ?? account);
-    const dear = this.#isPriced(asked, input, costs) ? await this.#tooDear(asked, input, costs) : null;
+    const ahead = new LookAhead(context, request, input);
+    const dear = ahead.mayBeDear(costs) ? await ahead.tooDear(costs) : null;
     if (dear !== null) return refusedResult(dear);
-    const judge =
-      request.checkFirst === true ? new Judge(request, input, tools, guards, await this.#broken(request, input)) : null;
+    const judge = request.checkFirst === true ? new Judge(request, input, tools, guards, await ahead.broken()) : null;
     const broken = judge?.isBroken === true ? await judge.rejected(runtime.sandbox) : null;
     if (broken !== null) return broken;
-    const plan = request.plan === undefined ? null : await this.#planOf(input, request.plan, request);
+    const plan = request.plan === undefined ? null : await ahead.plan(request.plan);
+    if (plan !== null && 'error' in plan) return refusedResult(plan.error);
     const dispatcher = dispatcherOf(context, input, turn, request, resources, costs, plan);
     request.onInput?.(input);
     const depth = callDepth();
@@ -283,29 +251,6 @@ export class Fork {
     callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
     return ranNothing(ended, asked) ? { ...ended, warnings: [NOTHING_RUN] } : ended;
-  }
-
-  /** The calls that rules about arguments or order refuse for certain, of a program that may be corrected. */
-  async #broken(
-    { strict = false, recorded, past = this.turn.sessionId === null ? {} : undefined }: RunRequest,
-    input: RunInput,
-  ): Promise<readonly BrokenCall[]> {
-    if (recorded !== undefined) return recorded.broken ?? [];
-    const { runtime, tools, guards } = this.#context;
-    const { sources, limits } = input;
-    const mayBreak = guards.some(({ policy }) => policy !== null && hasSureRules(policy));
-    if (!strict || !mayBreak || !sources.some(mayCall)) return [];
-    const options = foreseeOptions(input, tools, guards);
-    const report = await checked(() => runtime.sandbox.foresee(sources, limits.sourceBytes, options));
-    // What no worker could foresee is judged at the call.
-    const foreseen = 'error' in report ? null : report.foreseen;
-    return foreseen === null ? [] : brokenCalls(foreseen, sources, tools, guards, past ?? null);
-  }
-
-  /** What a run with a plan is bound to, and what a person must approve. */
-  async #planOf(input: RunInput, request: PlanRequest, { earlier, bound }: RunRequest): Promise<RunPlan> {
-    const { grant } = await this.#foreseen(input, { past: {} });
-    return planOf(grant, request, earlier?.journals ?? [], this.#context.tools, bound);
   }
 
   #mustBeOpen(): void {

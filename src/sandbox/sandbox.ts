@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Cancellation } from '../wire/cancellation.ts';
 import { cancelledError, workerError } from '../wire/errorinfo.ts';
-import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { ConfigError, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
 import type { CheckEnvironment, CheckReport, ForeseenReport, FormatReport } from '../wire/sourcereports.ts';
@@ -107,14 +107,14 @@ export class Sandbox implements AsyncDisposable {
     return this.#query(parseQuery(sources, sourceBytes), depth);
   }
 
-  /** Finds mistakes in sources that run together, and estimates their fuel. Rejects as {@link parse}. */
-  async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment): Promise<CheckReport> {
-    return this.#query(checkQuery(sources, sourceBytes, environment));
+  /** Finds mistakes in sources that run together, and estimates their fuel. `depth` and rejections are as in {@link parse}. */
+  async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment, depth = 0): Promise<CheckReport> {
+    return this.#query(checkQuery(sources, sourceBytes, environment), depth);
   }
 
-  /** Foresees what sources that run together can do, without running them. Rejects as {@link parse}. */
-  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions): Promise<ForeseenReport> {
-    return this.#query(foreseeQuery(sources, sourceBytes, options));
+  /** Foresees what sources that run together can do, without running them. `depth` and rejections are as in {@link parse}. */
+  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions, depth = 0): Promise<ForeseenReport> {
+    return this.#query(foreseeQuery(sources, sourceBytes, options), depth);
   }
 
   /** Formats a source. Rejects as {@link parse}. */
@@ -259,7 +259,8 @@ export class Sandbox implements AsyncDisposable {
         });
         this.#begin(worker, task, settle.reject, () => task.begin());
       },
-      fail: (error) => settle.reject(error),
+      fail: (error) =>
+        settle.reject(error instanceof RuntimeClosedError ? error : new NeuroScriptError('ERR_WORKER', error.message)),
     };
     this.#pool.submit(job);
     return settle.promise;

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { MemoryStore, replaySession, runtimeExecutor, type StepOptions } from '../../src/loop/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
+import { Sandbox } from '../../src/sandbox/index.ts';
 import { defineTool, loadMockTools, type ToolDefinition } from '../../src/tools/index.ts';
+import { NeuroScriptError } from '../../src/wire/errors.ts';
 import { reply } from './fake.ts';
 import { openHost, SESSION } from './suspend/stage.ts';
 
@@ -86,6 +88,14 @@ describe('issue 47, rehearse: each program runs first against mocks', () => {
     expect(prompts[1]).toContain('ran against mocks alone');
     expect(prompts[1]).toContain('tool.t.send(\\"a\\") = \\"sent\\"');
     expect(await here.replayed()).toEqual([['same', 'same', 'same', 'same']]);
+  });
+
+  it('rehearses a program again whose worker was killed, and asks nobody for another one', async () => {
+    await using here = await host();
+    const killed = new NeuroScriptError('ERR_WORKER', 'it was killed');
+    const look = vi.spyOn(Sandbox.prototype, 'foresee').mockRejectedValueOnce(killed).mockRejectedValueOnce(killed);
+    const { decision, prompts } = await here.run([command('call tool.t.Send("a")', done)]).finally(() => look.mockRestore());
+    expect([decision, prompts.length, here.world]).toEqual(['DONE', 1, ['tool.t.Send a']]);
   });
 
   it('asks nobody for another program after a failure in the world', async () => {

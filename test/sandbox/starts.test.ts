@@ -5,6 +5,7 @@ import { NO_ROLE } from '../../src/sandbox/codecache.ts';
 import type { Job } from '../../src/sandbox/jobqueue.ts';
 import type { StartedWorker } from '../../src/sandbox/launch.ts';
 import { Pool } from '../../src/sandbox/pool.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { encodeFrame } from '../../src/wire/frames.ts';
 import { PROTOCOL_VERSION } from '../../src/wire/protocol.ts';
@@ -76,5 +77,13 @@ describe('issue 50: jobs that wait while no worker can be started', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     expect([second.worker, second.error?.message]).toEqual([null, 'the system gives no process']);
     await pool.close();
+  });
+
+  it('are queries, too: they fail like those whose worker died', async () => {
+    const { pool } = await poolOf();
+    pool.submit = (job) => job.fail(new Error('the system gives no process'));
+    const sandbox = new Sandbox({ pool, launcher: { cage: null, reason: 'a test', demands: [] }, confinement: new Map() });
+    await expect(sandbox.parse([], 1)).rejects.toMatchObject({ code: 'ERR_WORKER', message: 'the system gives no process' });
+    await sandbox.close();
   });
 });

@@ -238,13 +238,15 @@ describe('nested programs', () => {
     expect(error?.message).toContain('nested 3 deep');
   });
 
-  it('three deep on one worker place do not wait for each other for ever', async () => {
+  it('three deep on one worker place do not wait for each other for ever, also where a look ahead needs a worker', async () => {
     const agents = {
       one: replies(envelope('ask "two", "go" into x', 'emit x', DONE)),
       two: replies(envelope('ask "three", "go" into x', 'emit x', DONE)),
-      three: replies(envelope('emit "deepest"', DONE)),
+      three: replies(envelope('emit tool.t.Priced()', DONE)),
     };
-    await using bench = await askBench({ agents });
+    const priced = defineTool({ name: 'tool.t.Priced', cost: { usd: 0.1 }, run: () => 'deepest' });
+    const policy = { allow: ['*'], order: [{ tool: 'tool.t.priced', 'not-after': 'tool.t.never' }] };
+    await using bench = await askBench({ agents, runtime: { maxWorkers: 5, tools: [priced], policy, limits: { cost: 1 } } });
     const results = await Promise.all([1, 2, 3].map(() => bench.run('ask "one", "go" into x', 'emit x')));
     expect(results.map(({ error, values }) => [error, values])).toEqual([
       [null, ['deepest']],
