@@ -1,6 +1,6 @@
 import type { Random } from '../../conformance/language/generate/random.ts';
 import { Bound, type CalledTool, type Grant, type GrantedCall } from '../../src/tools/index.ts';
-import { meetsRow } from '../../src/tools/policy/decide.ts';
+import { type CallsBefore, meetsRow } from '../../src/tools/policy/decide.ts';
 import { knownOf } from '../../src/wire/foreseen.ts';
 import type { GuestCall, TaggedJson } from '../../src/wire/protocol.ts';
 import type { DriveOptions } from '../guest/driver.ts';
@@ -28,7 +28,7 @@ export class Gate {
     this.hooks = {
       refusal: (call) => {
         const [name, args] = partsOf(call);
-        const outside = misplaced(grant, name, this.passed) ?? this.#bound.admit({ tool: toolOf(name), args });
+        const outside = this.#bound.admit({ tool: toolOf(name), args }, before(this.passed));
         const shown = `${name}(${JSON.stringify(args)}) at ${call.at.line}:${call.at.column}`;
         const refusal = outside === null ? null : `${outside.reason}; ${outside.instead}`;
         const passed = { name, args, shown, refusal };
@@ -51,18 +51,16 @@ export class Gate {
   }
 }
 
-/** The rule of order that a call breaks after others. */
-function misplaced(
-  { order = [] }: Grant,
-  name: string,
-  passed: readonly Passed[],
-): { readonly reason: string; readonly instead: string } | null {
-  const broken = order.find(
+/** The calls that were made and did not fail. */
+function before(passed: readonly Passed[]): CallsBefore {
+  return { called: (wanted) => passed.some(({ name, answer }) => name === wanted && answer !== undefined) && wanted };
+}
+
+/** Whether a call breaks a rule of order after others. */
+function isEarly({ order = [] }: Grant, name: string, passed: readonly Passed[]): boolean {
+  return order.some(
     ({ tool, needs }) => tool === name && !passed.some((call) => call.name === needs && call.answer !== undefined),
   );
-  return broken === undefined
-    ? null
-    : { reason: `${name} came before ${String(broken.needs)}`, instead: 'the order of the grant' };
 }
 
 /** A grant that allows one call less, or one argument less, than another; null where there is nothing to take. */
@@ -105,7 +103,7 @@ export function misjudged(grant: Grant, passed: readonly Passed[]): string | nul
     return false;
   };
   for (const [index, call] of passed.entries()) {
-    if (misplaced(grant, call.name, passed.slice(0, index)) !== null) {
+    if (isEarly(grant, call.name, passed.slice(0, index))) {
       if (call.refusal === null) return `${call.shown} was made too early`;
       continue;
     }

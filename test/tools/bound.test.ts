@@ -40,11 +40,13 @@ describe('issue 22.3: a bound', () => {
     const bound = boundTo(row({ when: { path: '/x', text: 'a*' }, times: 2 }), row({}, 'ask'));
     expect(bound.admit(call('tool.t.b'))).toEqual({
       rule: 'grant',
+      entry: null,
       reason: 'outside of the grant: it has no call of tool.t.b',
       instead: 'allowed: calls of tool.t.a; ask',
     });
     expect(bound.admit(A('/y', 'a'))).toEqual({
       rule: 'grant',
+      entry: null,
       reason: "outside of the grant: no call of tool.t.a in it has this argument 'path'",
       instead: 'allowed: path "/x", text "a*", at most 2 times',
     });

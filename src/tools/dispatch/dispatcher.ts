@@ -95,7 +95,7 @@ export class Dispatcher {
     // A recorded call counts too, and gets the answer that it had. A call of an earlier attempt was counted when it was made.
     const counted = isTaken || plan !== null || known?.t === 'waits' ? null : made;
     const outside = counted && this.#outside(call, counted);
-    const covered = (counted && this.#context.approvals?.admit(counted)) ?? null;
+    const covered = (counted && this.#context.approvals?.admit(counted, this.#history.soFar(call.seq))) ?? null;
     if (!isTaken && this.#context.asTurn === true) this.#unnumbered.push(packed);
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'taken' && breach === null) return this.#take(call, known, io);
@@ -157,9 +157,9 @@ export class Dispatcher {
 
   /** The refusal of a call outside of the grant, if the run is bound to one. What no tool answers, or a policy denies, is refused later. */
   #outside(call: GuestCall, made: MadeCallOf): FinalReply | null {
-    const outside = this.#context.bound?.admit(made) ?? null;
+    const outside = this.#context.bound?.admit(made, this.#history.soFar(call.seq)) ?? null;
     if (outside === null || isDenied(call, this.#context)) return null;
-    this.#refused.set(call.seq, { rule: outside.rule, entry: null });
+    this.#refused.set(call.seq, { rule: outside.rule, entry: outside.entry });
     return { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
   }
 
@@ -167,7 +167,8 @@ export class Dispatcher {
   #needed(call: GuestCall, made: MadeCallOf, known: Known | null): Grant | null {
     const { approvals, tools, earlier } = this.#context;
     const isOpen = known === null || known.t === 'allowed' || (known.t === 'changed' && !known.halts);
-    return (isOpen && approvals?.asks(made, changes(call, tools), () => earlier?.untaken ?? [])) || null;
+    const before = this.#history.soFar(call.seq);
+    return (isOpen && approvals?.asks(made, before, changes(call, tools), () => earlier?.untaken ?? [])) || null;
   }
 
   /** The answer, once it is stored. An answer that ends the run is not stored, because the end of the run is. */
@@ -298,8 +299,7 @@ export class Dispatcher {
       // The process may have been stopped meanwhile, for longer than it may act.
       if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
       const isAllowed = known?.t === 'allowed' || covered?.isApproved === true;
-      const how = { completion: completed?.completion ?? null, hold, isAllowed, origin };
-      const reply = await this.#make(call, io, how);
+      const reply = await this.#make(call, io, { completion: completed?.completion ?? null, hold, isAllowed, origin });
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);
     } catch (thrown) {

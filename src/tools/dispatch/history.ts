@@ -81,6 +81,14 @@ export class CallHistory {
     };
   }
 
+  /** The calls before the call `seq`, as {@link at}, but calls that run together with it may still succeed. */
+  soFar(seq: number): CallsBefore {
+    const ended = this.at(seq);
+    return {
+      called: (pattern, scope) => ended.called(pattern, scope) || (this.ended(seq, [pattern]) === undefined ? false : null),
+    };
+  }
+
   /** The history of the programs that an agent writes to answer the call `seq`. Their calls count as made on behalf of it. */
   inside(seq: number): CallHistory {
     const { session, turn } = this.#first;

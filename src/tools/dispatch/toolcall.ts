@@ -10,7 +10,7 @@ import type { Value } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, PolicyError, ToolError } from '../errors.ts';
 import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
-import { type CallQuestion, hasCallRules, orderBreaches, patternsBefore } from '../policy/decide.ts';
+import { type CallQuestion, hasCallRules, patternsBefore } from '../policy/decide.ts';
 import type { Denial, PolicyGuard } from '../policy/guard.ts';
 import { checkArguments } from './arguments.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
@@ -81,8 +81,7 @@ function authorize(run: CallingRun, call: ToolCall): ToolDefinition {
     asked ??= denial;
   }
   // The calls of a tool are part of the granted call of that tool.
-  const misplaced =
-    depth > 0 || bound === undefined ? [] : orderBreaches(bound.order, { tool, before: history.at(call.seq) }, 'its');
+  const misplaced = depth > 0 || bound === undefined ? [] : bound.misplaced({ tool, args: call.args }, history.at(call.seq));
   for (const { reason, instead, outcome, entry } of misplaced) {
     if (outcome === 'ask' && isAllowed) continue;
     if (outcome === 'refuse' || context.mayWait !== true)

@@ -1,6 +1,7 @@
 import { defined } from '../../wire/defined.ts';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import type { CallsBefore } from '../policy/decide.ts';
 import { Bound, type MadeCallOf } from './bound.ts';
 import { conditionFor } from './conditions.ts';
 import { missingCalls, withNamed } from './cover.ts';
@@ -51,11 +52,11 @@ export class Approvals {
    * Counts a call of the program. Returns what a person has to approve before it is made, null for nothing. `changes` says whether it may
    * change something; `untaken` are the recorded calls of which the program may still take the answers, each in all its forms.
    */
-  asks(made: MadeCallOf, changes: boolean, untaken: () => readonly (readonly MadeCallOf[])[]): Grant | null {
+  asks(made: MadeCallOf, before: CallsBefore, changes: boolean, untaken: () => readonly (readonly MadeCallOf[])[]): Grant | null {
     const { bound, mayAsk } = this.#allowed;
     if (bound === undefined) return changes ? this.whole : null;
     const row = this.#program.rowOf(made);
-    if (!mayAsk || row === undefined || bound.allows(made)) return null;
+    if (!mayAsk || row === undefined || bound.allows(made, before)) return null;
     const left = this.#program.leftWithout(untaken());
     const missing = missingCalls({ calls: left }, { calls: bound.left });
     return withNamed(this.#grant, [exactly(made, row, missing, this.#grant), ...missing]);
@@ -67,9 +68,9 @@ export class Approvals {
   }
 
   /** Counts a call for what was approved. */
-  admit(made: MadeCallOf): Coverage {
+  admit(made: MadeCallOf, before: CallsBefore): Coverage {
     const { approved, own } = this.#allowed;
-    const covers = (each: Bound | null): boolean => each === null || each.admit(made) === null;
+    const covers = (each: Bound | null): boolean => each === null || each.admit(made, before) === null;
     return { isApproved: covers(approved), isOwn: covers(own) };
   }
 

@@ -2,7 +2,17 @@ import { hash } from 'node:crypto';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList, sortedJson } from '../../wire/tagged.ts';
-import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText, takesMap } from '../policy/decide.ts';
+import {
+  type Breach,
+  type CalledTool,
+  type CallsBefore,
+  firstUnmet,
+  meetsRow,
+  orderBreaches,
+  placesOf,
+  rowText,
+  takesMap,
+} from '../policy/decide.ts';
 import type { OrderRule } from '../policy/options.ts';
 import { apartFrom } from './cover.ts';
 import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
@@ -16,6 +26,8 @@ export interface MadeCallOf {
 /** Why a call is outside of a grant, and what the grant would allow. */
 export interface Outside {
   readonly rule: 'grant' | 'person';
+  /** The rule of order that the call breaks; null for a call that the grant does not have. */
+  readonly entry: string | null;
   readonly reason: string;
   readonly instead: string;
 }
@@ -32,6 +44,8 @@ interface Row {
   readonly call: GrantedCall;
   /** As its grant has it. */
   readonly shown: GrantedCall;
+  /** The rules of order of its grant. */
+  readonly order: readonly OrderRule[];
   readonly groups: Map<string, Group>;
   used: number;
 }
@@ -41,7 +55,6 @@ interface Row {
  * needs its place. So calls are admitted as long as there is any way to count them.
  */
 export class Bound {
-  readonly #order: OrderRule[] = [];
   readonly #rows: Row[] = [];
   /** Digests of answers that arguments may have to be, by the number of the call and the part. */
   readonly #answers = new Map<string, Set<string>>();
@@ -57,16 +70,15 @@ export class Bound {
   /** Allows further calls. Calls that were counted before may be counted for them when they need their place. */
   widen(grant: Pick<Grant, 'calls' | 'order'>): void {
     const { calls, order = [] } = apartFrom(grant, Math.max(0, ...this.#rows.map(({ call }) => call.number)));
-    this.#order.push(...order);
     for (const [index, call] of calls.entries()) {
-      this.#rows.push({ call, shown: grant.calls[index] ?? call, groups: new Map(), used: 0 });
+      this.#rows.push({ call, shown: grant.calls[index] ?? call, order, groups: new Map(), used: 0 });
       for (const by of Object.values(call.returned ?? {})) this.#wanted.add(by.call);
     }
   }
 
-  /** The rules of the grant about the calls before a call. */
+  /** The rules about the calls before a call, of all grants. */
   get order(): readonly OrderRule[] {
-    return this.#order;
+    return [...new Set(this.#rows.flatMap(({ order }) => order))];
   }
 
   /** The calls that may still be made. */
@@ -74,18 +86,30 @@ export class Bound {
     return this.#rows.map(({ call, used }) => (call.times === undefined ? call : { ...call, times: call.times - used }));
   }
 
-  /** Counts a call. Returns why it is outside of the grant; null when it is not. */
-  admit(made: MadeCallOf): Outside | null {
+  /**
+   * Counts a call. Returns why it is outside of the grant; null when it is not. Without the calls `before` it, rules of order do not count, nor
+   * do those that it may still keep.
+   */
+  admit(made: MadeCallOf, before?: CallsBefore): Outside | null {
     const { canonicalName: name } = made.tool;
     const named = this.#rows.filter(({ call }) => call.tool === name);
     const fitting = this.#fitting(made);
-    const room = roomFor({ rows: fitting, count: 1 });
+    const room = roomFor({ rows: inPlace(fitting, made, before), count: 1 });
     if (room !== null) {
       settle(room);
       return null;
     }
+    const [misplaced] = before === undefined ? [] : this.misplaced(made, before);
+    if (misplaced !== undefined)
+      return {
+        rule: 'grant',
+        entry: misplaced.entry,
+        reason: `outside of the grant: ${misplaced.reason}`,
+        instead: misplaced.instead,
+      };
     return {
       rule: this.#isRefused ? 'person' : 'grant',
+      entry: null,
       reason: this.#isRefused
         ? 'a person refused the plan of this program'
         : `outside of the grant: ${this.#problem(made, named, fitting)}`,
@@ -115,8 +139,17 @@ export class Bound {
   }
 
   /** Whether a call would be admitted, without counting it. */
-  allows(made: MadeCallOf): boolean {
-    return roomFor({ rows: this.#fitting(made), count: 1 }) !== null;
+  allows(made: MadeCallOf, before: CallsBefore): boolean {
+    return roomFor({ rows: inPlace(this.#fitting(made), made, before), count: 1 }) !== null;
+  }
+
+  /** The rules of order that a call breaks; none when it fits a granted call whose grant has no such rule. */
+  misplaced(made: MadeCallOf, before: CallsBefore): readonly Breach[] {
+    const fitting = this.#fitting(made);
+    const placed = inPlace(fitting, made, before);
+    const rows = placed.length === 0 ? fitting : placed;
+    const broken = rows.map(({ order }) => orderBreaches(order, { tool: made.tool, before }, 'its'));
+    return broken.find((breaches) => breaches.length === 0) ?? broken[0] ?? [];
   }
 
   /** Notes the answer to an admitted call: arguments of later calls may have to be this answer. */
@@ -243,6 +276,13 @@ function keyOfAnswer({ call, part }: ReturnedBy): string {
 
 function digestOf(value: TaggedJson): string {
   return hash('sha256', JSON.stringify(sortedJson(value)), 'base64url');
+}
+
+/** The rows whose grants have no rule of order by which the call is refused for certain. */
+function inPlace(rows: readonly Row[], { tool }: MadeCallOf, before: CallsBefore | undefined): readonly Row[] {
+  if (before === undefined) return rows;
+  const refuses = ({ sure, outcome }: Breach): boolean => sure && outcome === 'refuse';
+  return rows.filter(({ order }) => !orderBreaches(order, { tool, before }).some(refuses));
 }
 
 /** A step of a path to a row with room: one call of `group` would move from `from` to this row. */

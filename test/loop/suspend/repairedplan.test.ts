@@ -134,6 +134,22 @@ describe('issue 47: a repaired program asks only for what is new', () => {
     expect([result.decision, made]).toEqual(['DONE', ['Send a', 'Send b', 'Send c']]);
   });
 
+  it('asks for a call that comes without what an earlier plan needed before it, and for no other', async () => {
+    const [list, card] = ['set l = tool.t.Many()', 'set c = tool.t.Card()'];
+    await using here = await host([
+      command(card, 'call tool.t.Log("broken")', list, 'call tool.t.Send("a")', 'call tool.t.Send("b")'),
+      command(card, 'call tool.t.Send("a")', list, 'call tool.t.Send("b")'),
+    ]);
+    const { asked, made, result } = await here.run();
+    expect(asked).toEqual([['log "broken" 1', 'send "a" 1', 'send "b" 1'], ['send "a" 1']]);
+    expect([result.decision, made]).toEqual(['DONE', ['Log broken', 'Send a', 'Send b']]);
+    await using narrowed = await host([command(list, 'call tool.t.Send("a")')]);
+    const order = [{ tool: 'tool.t.send', needs: 'tool.t.log' }];
+    const refused = await narrowed.run((plan) => ({ ...plan, order: [...(plan.order ?? []), ...order] }));
+    expect([refused.asked.length, refused.made]).toEqual([1, []]);
+    expect(refused.result.error?.message).toContain('by its rule: order tool.t.send needs tool.t.log');
+  });
+
   it('asks for a call that failed, and for as many calls of a loop as are new', async () => {
     const each = (list: string) => ['set l = tool.t.Many()', `for each n in ${list}`, 'call tool.t.Send(n)', 'endfor'];
     await using here = await host([
