@@ -42,11 +42,11 @@ class HostError(Exception):
 
 
 class ToolError(Exception):
-    """A tool raises it to fail with this code of the language, which `on error` sees; 21 stands for any failure."""
+    """A tool raises it to fail with this code, which `on error` sees. `retry_after_ms`: nothing happened, so the call is made again."""
 
-    def __init__(self, message: str, code: int = 21, hint: str | None = None) -> None:
+    def __init__(self, message: str, code: int = 21, hint: str | None = None, retry_after_ms: float | None = None) -> None:
         super().__init__(message)
-        self.code, self.hint = code, hint
+        self.code, self.hint, self.retry_after_ms = code, hint, retry_after_ms
 
 
 @dataclass(frozen=True)
@@ -353,8 +353,10 @@ def _line(*, errors: str = "strict", **message: Any) -> bytes:
 def _failure(request: str, error: BaseException) -> bytes:
     told: dict[str, Any] = {"code": -32000, "message": type(error).__name__}
     with contextlib.suppress(Exception):  # The text of an exception can fail too.
-        own = {"message": str(error), "data": {"nsCode": error.code, "hint": error.hint}} if isinstance(error, ToolError) else {}
-        return _line(id=request, error=told | (own or {"message": f"{type(error).__name__}: {error}"}), errors="replace")
+        own: dict[str, Any] = {"message": f"{type(error).__name__}: {error}"}
+        if isinstance(error, ToolError):
+            own = {"message": str(error), "data": {"nsCode": error.code, "hint": error.hint, "retryAfterMs": error.retry_after_ms}}
+        return _line(id=request, error=told | own, errors="replace")
     return _line(id=request, error=told)
 
 

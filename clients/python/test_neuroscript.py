@@ -58,6 +58,8 @@ class Client(unittest.TestCase):
         def price(item: str, currency: Literal["EUR", "USD"] = "EUR") -> float:
             """The price of an item."""
             cls.made.append((item, currency))
+            if item == "ink" and cls.made.count((item, currency)) == 1:
+                raise ToolError("the shop is away", retry_after_ms=1)
             if item == "gold":
                 raise ToolError("there is no gold", 9, "sell tea")
             return {"tea": 2.5}[item]
@@ -121,6 +123,7 @@ class Client(unittest.TestCase):
         code = program("on error do", "  emit system_error_message", "  clear_error", "endon", 'emit tool.shop.Price("ink")')
         self.assertRaisesRegex(ProgramError, "KeyError", self.host.run, program('emit tool.shop.Price("ink")'))
         self.assertIn("KeyError", self.host.run(code).emits[0])
+        self.assertEqual(self.made.count(("ink", "EUR")), 3)
 
     def test_a_call_is_always_answered(self) -> None:
         for kind, code, words in [

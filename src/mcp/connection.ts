@@ -3,28 +3,24 @@ import {
   type AuthProvider,
   type CallToolRequestParams,
   Client,
-  InsufficientScopeError,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
   type OAuthClientProvider,
   type Progress,
   type RequestOptions,
-  SdkError,
-  SdkErrorCode,
   type Tool,
   type Transport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
 import { note, withMcpCall } from '../telemetry/index.ts';
-import { isRecord, messageOf } from '../wire/unknown.ts';
+import { isRecord } from '../wire/unknown.ts';
 import { answerOf, type McpAnswer } from './answer.ts';
-import { LoginNeeded, ownCredentials } from './auth/provider.ts';
+import { ownCredentials } from './auth/provider.ts';
 import { Secrets } from './auth/secrets.ts';
 import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, secretsOf } from './config.ts';
 import { digestsOf } from './digest.ts';
 import { askForm } from './elicit.ts';
-import { McpError } from './error.ts';
+import { Changed, isLogin, isNegotiation, isUnknownSession, McpError, type Outage, outageOf, reasonOf } from './error.ts';
 import { Exchange, type McpCaller } from './exchange.ts';
 import type { Access } from './http.ts';
 import { listTools, MAX_PAGES } from './listing.ts';
@@ -171,7 +167,12 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /** Makes a request for a program. `failure` begins the message of an error. Rejects as {@link call} does. */
-  async exchange<Result>(failure: string, caller: McpCaller, work: (exchange: Exchange) => Promise<Result>): Promise<Result> {
+  async exchange<Result>(
+    failure: string,
+    caller: McpCaller,
+    work: (exchange: Exchange) => Promise<Result>,
+    isAgain = false,
+  ): Promise<Result> {
     const client = await this.#connected();
     const { signal } = caller;
     signal.throwIfAborted();
@@ -179,14 +180,20 @@ export class McpConnection implements AsyncDisposable {
     const { maxTotalTimeout } = this.#times();
     const total = maxTotalTimeout * PROGRESS_FACTOR;
     const times = { timeout: elicit ? total : maxTotalTimeout, maxTotalTimeout: total, resetTimeoutOnProgress: true };
+    const exchange = new Exchange(this.name, client, caller, { ...times, signal } satisfies RequestOptions, elicit);
     this.#callers.add(caller);
     try {
-      return await work(new Exchange(this.name, client, caller, { ...times, signal } satisfies RequestOptions, elicit));
+      return await work(exchange);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Changed)
         throw new McpError(this.name, `it has changed its tool '${error.message}' since it was offered; connect anew`);
-      throw this.#failed(failure, this.#breaches.get(client) ?? error);
+      if (!isAgain && !exchange.isTaken && isUnknownSession(error, client)) {
+        await this.#giveUp(client);
+        return await this.exchange(failure, caller, work, true);
+      }
+      const cause = this.#breaches.get(client) ?? error;
+      throw this.#failed(failure, cause, outageOf(cause, exchange.isTaken));
     } finally {
       this.#callers.delete(caller);
     }
@@ -223,7 +230,12 @@ export class McpConnection implements AsyncDisposable {
       const present = await this.#present();
       if (present !== null) return present;
       const wait = this.#notBefore - performance.now();
-      if (wait > 0) throw new McpError(this.name, `it could not be reached; the next attempt is due in ${Math.ceil(wait)} ms`);
+      if (wait > 0) {
+        const outage = { mayHaveTaken: false, retryAfterMs: Math.ceil(wait) };
+        throw new McpError(this.name, `it could not be reached; the next attempt is due in ${outage.retryAfterMs} ms`, {
+          outage,
+        });
+      }
       const client = await this.#connect();
       this.#failures = 0;
       this.#client = client;
@@ -235,9 +247,13 @@ export class McpConnection implements AsyncDisposable {
   async #present(): Promise<Client | null> {
     const client = this.#client;
     if (client === null || !this.#breaches.has(client)) return client;
-    await client.close().catch(() => {});
-    if (this.#client === client) this.#client = null;
+    await this.#giveUp(client);
     return null;
+  }
+
+  async #giveUp(client: Client): Promise<void> {
+    if (this.#client === client) this.#client = null;
+    await client.close().catch(() => {});
   }
 
   async #connect(): Promise<Client> {
@@ -246,9 +262,16 @@ export class McpConnection implements AsyncDisposable {
       this.#legacy ||= client.getProtocolEra() !== 'modern';
       return client;
     } catch (error) {
-      this.#notBefore = performance.now() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+      const wait = Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+      this.#notBefore = performance.now() + wait;
       this.#failures += 1;
-      throw error;
+      // The next server at this place may know the present version.
+      this.#legacy = false;
+      if (error instanceof McpError) throw error;
+      const outage = outageOf(error);
+      const retryAfterMs = Math.max(wait, outage?.retryAfterMs ?? 0);
+      // No request of a program has been sent.
+      throw this.#failed('it cannot be reached', error, outage && { mayHaveTaken: false, retryAfterMs });
     }
   }
 
@@ -270,7 +293,7 @@ export class McpConnection implements AsyncDisposable {
         this.#legacy = true;
         return await this.#attempt();
       }
-      throw error instanceof McpError ? error : this.#failed('it cannot be reached', breach ?? error);
+      throw breach ?? error;
     } finally {
       this.#opening = null;
     }
@@ -347,7 +370,7 @@ export class McpConnection implements AsyncDisposable {
 
   /** The message of an error, without the secrets that the server may repeat in it. */
   #words(error: unknown): string {
-    if (!isLogin(error)) return this.#access.secrets.clean(messageOf(error));
+    if (!isLogin(error)) return this.#access.secrets.clean(reasonOf(error));
     return `it wants a login; log in with "neuroscript tools login ${this.name}", or give it a token`;
   }
 
@@ -356,24 +379,11 @@ export class McpConnection implements AsyncDisposable {
     return { timeout, maxTotalTimeout: timeout };
   }
 
-  #failed(what: string, error: unknown): McpError {
+  #failed(what: string, error: unknown, outage: Outage | null = null): McpError {
     // An error that shows a secret is not kept as the cause, because loggers print causes.
     const cause = this.#access.secrets.isIn(error) ? {} : { cause: error };
-    return new McpError(this.name, `${what}: ${this.#words(error)}`, cause);
+    return new McpError(this.name, `${what}: ${this.#words(error)}`, { ...cause, outage });
   }
-}
-
-/** A tool differs from the one that was offered. */
-class Changed extends Error {}
-
-/** Whether a server failed when it was asked which protocol versions it knows. */
-function isNegotiation(error: unknown): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
-}
-
-/** Whether a person must log in. */
-function isLogin(error: unknown): boolean {
-  return error instanceof LoginNeeded || error instanceof UnauthorizedError || error instanceof InsufficientScopeError;
 }
 
 function ended(outcome: Readonly<Record<string, unknown>> | McpTask): McpAnswer | McpTask {

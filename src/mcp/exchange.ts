@@ -38,6 +38,8 @@ export class Exchange {
   readonly client: Client;
   readonly caller: McpCaller;
   readonly options: RequestOptions;
+  /** Whether the server has answered a request of it. */
+  isTaken = false;
   readonly #server: string;
   /** Whether the server may put questions to the user. */
   readonly #elicit: boolean;
@@ -55,6 +57,7 @@ export class Exchange {
     let answered: Answered = {};
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const answer = await send(answered, { ...this.options, allowInputRequired: true });
+      this.isTaken = true;
       if (!isInputRequiredResult(answer)) return answer;
       const { inputRequests, requestState } = answer;
       const inputResponses = await this.#answers(inputRequests ?? {});
@@ -64,8 +67,10 @@ export class Exchange {
   }
 
   /** Sends a request that the library does not know. Its answer is any object. */
-  request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
-    return this.client.request({ method, params }, ANYTHING, this.options);
+  async request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const answer = await this.client.request({ method, params }, ANYTHING, this.options);
+    this.isTaken = true;
+    return answer;
   }
 
   /**

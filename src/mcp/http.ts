@@ -7,10 +7,12 @@ import {
 } from '@modelcontextprotocol/client';
 import { ValueMeter } from '../files/valuemeter.ts';
 import { defined } from '../wire/defined.ts';
+import { retryAfterMs } from '../wire/retryafter.ts';
 import { oauthFetch } from './auth/fetch.ts';
 import { LoginTokens } from './auth/provider.ts';
 import type { Secrets } from './auth/secrets.ts';
 import type { HttpServer, McpBounds } from './config.ts';
+import { ServerBusy } from './error.ts';
 import { type Excess, MOST_VALUES } from './values.ts';
 
 /** Who gives tokens for a server, and what messages about the server must not contain. */
@@ -18,6 +20,9 @@ export interface Access {
   readonly tokens: AuthProvider | OAuthClientProvider | undefined;
   readonly secrets: Secrets;
 }
+
+/** Statuses of a server that has no time for a request. */
+const BUSY = [429, 503];
 
 /** A transport over streamable HTTP. An answer has at most `most` bytes, and a message of it a bounded number of values. */
 export function overHttp(server: HttpServer & McpBounds, most: number, excess: Excess, access: Access): Transport {
@@ -32,6 +37,10 @@ export function overHttp(server: HttpServer & McpBounds, most: number, excess: E
     for (const [name, value] of Object.entries(headers)) if (!own.has(name)) own.set(name, value);
     secrets.add(own.get('authorization') ?? '');
     const response = await boundedFetch(address, { ...init, headers: own }, elicit, most, excess);
+    if (BUSY.includes(response.status)) {
+      await response.body?.cancel();
+      throw new ServerBusy(response.status, retryAfterMs(response.headers.get('retry-after')) ?? 0);
+    }
     if (
       response.status === 403 &&
       tokens instanceof LoginTokens &&

@@ -1,10 +1,9 @@
-import { defineTool, META, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
-import { NS_CODES } from '../wire/codes.ts';
+import { defineTool, META, type ToolDefinition, type ToolRuntime } from '../tools/index.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { argumentTexts, bytesOf, partOf } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpConnection } from './connection.ts';
-import { McpError } from './error.ts';
+import { toolError } from './error.ts';
 import { serverLabels } from './labels.ts';
 import { plainWords } from './serverschema.ts';
 
@@ -134,8 +133,7 @@ async function reading<Result>(
   try {
     return await connection.exchange(failure, { signal, host }, work);
   } catch (error) {
-    if (!(error instanceof McpError)) throw error;
-    throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
+    throw toolError(error, true);
   }
 }
 

@@ -15,7 +15,7 @@ import { isRecord } from '../wire/unknown.ts';
 import { type McpAnswer, outputCheck, plainArguments, scriptValue } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import { isTask, type McpConnection } from './connection.ts';
-import { McpError } from './error.ts';
+import { McpError, toolError } from './error.ts';
 import { hintedLabels, serverLabels } from './labels.ts';
 import { scriptName } from './names.ts';
 import { READERS } from './resources.ts';
@@ -73,11 +73,12 @@ const PATIENCE_MS = 2000;
 
 function define(connection: McpConnection, tool: Tool, name: string, config: McpServerConfig): ToolDefinition {
   const checkAnswer = outputCheck(tool.outputSchema);
+  const isReadOnly = config.readOnly?.includes(tool.name) === true;
   const common = {
     name: `tool.${connection.group}.${name}`,
     description: plainWords(tool.description ?? tool.title ?? ''),
     returns: returnsOf(tool.outputSchema),
-    effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
+    effects: isReadOnly ? 'read' : 'write',
     cost: config.costs?.[tool.name],
     capabilities: [`mcp:call:${connection.group}`],
     run(args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) {
@@ -100,8 +101,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
         return await scriptValue(outcome, checkAnswer);
       }
     } catch (error) {
-      if (!(error instanceof McpError)) throw error;
-      throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
+      throw toolError(error, isReadOnly);
     }
     const { keptMs } = outcome;
     const reason = waitingReason(connection.name, tool.name, outcome);

@@ -40,10 +40,11 @@ export function clientTool(
         return decodeTagged(await peer.ask('tool.call', params, signal));
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        const { nsCode, hint } = error.data;
+        const { nsCode, hint, retryAfterMs } = error.data;
         const code = nsCode ?? NS_CODES.ToolExecutionFailed;
         if (!isToolCode(code)) throw new ToolError(NS_CODES.ToolExecutionFailed, `${error.message} (${noToolCode(code)})`);
-        throw new ToolError(code, error.message, typeof hint === 'string' ? hint : undefined);
+        const options = { retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null };
+        throw new ToolError(code, error.message, typeof hint === 'string' ? hint : undefined, options);
       }
     },
   });

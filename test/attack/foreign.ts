@@ -22,7 +22,6 @@ import { ValueMeter } from '../../src/files/valuemeter.ts';
 import { parseRecord } from '../../src/gate/record.ts';
 import { parseVerifier } from '../../src/gate/verifier.ts';
 import { messageLine } from '../../src/loop/agents/failure.ts';
-import { retryAfterMs } from '../../src/loop/agents/retry.ts';
 import { ChainWalk, Redaction, readExport, splitTranscript } from '../../src/loop/index.ts';
 import { redactKey } from '../../src/loop/replay/redactkey.ts';
 import { readRecord, readStarted, readState, readWaiting } from '../../src/loop/sessions/rows.ts';
@@ -52,6 +51,7 @@ import { checkToolName } from '../../src/tools/names.ts';
 import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
 import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
+import { retryAfterMs } from '../../src/wire/retryafter.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/wire/text/printable.ts';
 import { safeName } from '../../stdlib-tools/fs/path.ts';
 

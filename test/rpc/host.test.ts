@@ -77,6 +77,15 @@ describe('programs over JSON-RPC', () => {
     }
   });
 
+  it('a call that had no effect is made again when the client says so', async () => {
+    await using client = await initialized();
+    const answers = [{ error: { code: 1, message: 'away', data: { nsCode: 1002, retryAfterMs: 1 } } }, { result: 7 }];
+    const { result } = await client.ask(1, 'run', { src: block('emit tool.crm.Find("Ada")') }, ({ id }) =>
+      client.send({ id, ...answers.shift() }),
+    );
+    expect(result).toMatchObject({ ok: true, values: [7], usage: { toolCalls: 1 } });
+  });
+
   it('what is not JSON of a value is refused as the answer of a tool', async () => {
     await using client = await initialized();
     const { result } = await client.ask(1, 'run', { src: block('emit tool.crm.Find("Ada")') }, ({ id }) =>

@@ -1,5 +1,6 @@
+import { retryAfterMs } from '../../wire/retryafter.ts';
 import { errorOf, messageOf } from '../../wire/unknown.ts';
-import { retryAfterMs, TransportError } from './retry.ts';
+import { TransportError } from './retry.ts';
 
 /** A request to a model failed for good. */
 export class ModelError extends Error {

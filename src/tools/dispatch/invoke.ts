@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -31,6 +32,7 @@ export async function invoke(
   const { turn, limits, costs } = context;
   const price = tool.price === null ? 0 : callPrice(tool.price, args);
   const paid = (breach: ErrorInfo | null): void => void (breach === null || quotas.end(breach));
+  let [tries, pausedMs] = [0, 0];
   const box = tool.timeoutMs === null ? null : { ms: tool.timeoutMs, expired: new AbortController() };
   const runtime = new CallRuntime(tool, {
     context,
@@ -48,27 +50,45 @@ export async function invoke(
   const work = () => {
     // A call that is completed now began in an earlier run, which had the required approval and paid.
     if (completion !== null) {
-      paid(costs.repeat(seq, price));
+      if (tries === 0) paid(costs.repeat(seq, price));
       return complete(tool, completion, args, runtime);
     }
     const begin = () => {
-      paid(costs.pay(seq, price, `the call of ${tool.canonicalName}`));
+      if (tries === 0) paid(costs.pay(seq, price, `the call of ${tool.canonicalName}`));
       return tool.run(args, runtime);
     };
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
   const run = async () => {
-    // Its CPU time until it first waits. What it does later cannot be told from the work of others: a tool declares that by `charge`.
-    const result = await withCpuTime(work, (ms) => io.spend?.(ms));
-    hold.take(result);
-    return resultJson(tool, result, limits.toolBytes);
+    for (;;) {
+      try {
+        // Its CPU time until it first waits. What it does later cannot be told from the work of others: a tool declares that by `charge`.
+        const result = await withCpuTime(work, (ms) => io.spend?.(ms));
+        hold.take(result);
+        return await resultJson(tool, result, limits.toolBytes);
+      } catch (error) {
+        const pause = error instanceof ToolError ? pauseAfter(error) : null;
+        if (pause === null) throw error;
+        await sleep(pause, undefined, { signal: runtime.signal });
+      }
+    }
   };
+  /** Milliseconds before the call is tried again. A person approves one try. */
+  function pauseAfter({ retryAfterMs, message }: ToolError): number | null {
+    if (retryAfterMs === null || tool.requiresApproval) return null;
+    const pause = quotas.pauseBefore(retryAfterMs, ++tries, pausedMs, box?.ms ?? Number.POSITIVE_INFINITY);
+    pausedMs += pause ?? 0;
+    const attributes = { tool: tool.canonicalName, tries, pause, reason: message };
+    if (pause !== null)
+      context.host.logger.warn(attributes, `${tool.canonicalName} is tried again in ${Math.ceil(pause)} ms: ${message}`);
+    return pause;
+  }
   try {
     return await unlessOver(io, box === null ? run : () => timeboxed(tool, box, run));
   } catch (thrown) {
     const error = errorOf(thrown);
     if (error instanceof Pending) throw suspend(tool, error, depth, context.mayWait ?? false);
-    throw translate(tool, error);
+    throw translate(tool, error, tries);
   } finally {
     runtime.end();
   }

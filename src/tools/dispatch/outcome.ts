@@ -39,8 +39,12 @@ export function replyFor(error: unknown): FinalReply {
   return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(messageOf(error))}`) };
 }
 
-/** The exception of a tool as an error of the language, without its stack. */
-export function translate(tool: ToolDefinition, error: unknown): Error {
+/** The exception of a tool as an error of the language, without its stack. A tool that made the call must not make it again in its turn. */
+export function translate(tool: ToolDefinition, error: unknown, tries: number): Error {
+  if (error instanceof ToolError && error.retryAfterMs !== null) {
+    const { nsCode, message, hint, cause } = error;
+    return new ToolError(nsCode, tries > 1 ? `${message} (tried ${tries} times)` : message, hint, { cause });
+  }
   if (error instanceof Halt || error instanceof ToolError) return error;
   const message = `tool '${tool.canonicalName}' failed: ${messageOf(error)}`;
   return new ToolError(NS_CODES.ToolExecutionFailed, message, undefined, { cause: error });

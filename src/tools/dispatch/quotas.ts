@@ -4,6 +4,11 @@ import type { LimitValues } from '../../wire/limits.ts';
 import { grouped } from '../../wire/text/grouped.ts';
 import { Halt } from '../errors.ts';
 
+/** Milliseconds before the second, third and fourth try of a call that had no effect. Each is prolonged at random by up to a quarter. */
+const PAUSES_MS = [250, 1000, 4000] as const;
+/** The share of a time limit that these pauses may take. */
+const SHARE = 1 / 4;
+
 /**
  * The call limits of one run. The interpreter counts the calls of scripts itself; the host counts them too, together with the
  * calls that tools make and with those of nested loops. The first breach ends the run, even when a tool catches the exception.
@@ -18,6 +23,8 @@ export class CallQuotas {
   /** Bytes of results that have come and are not in the journal yet. */
   heldBytes = 0;
   #breach: ErrorInfo | null = null;
+  /** Whether no call of the run was tried again in vain. One outage must not take the time of every call. */
+  #isPatient = true;
 
   /** `earlier`: the calls of earlier attempts at the turn, by canonical names; they count too. */
   constructor(limits: LimitValues, earlier: readonly (string | null)[] = []) {
@@ -86,6 +93,19 @@ export class CallQuotas {
   end(reason: ErrorInfo): never {
     this.#breach ??= reason;
     throw new Halt(reason);
+  }
+
+  /**
+   * Milliseconds before a call is tried again that failed without an effect; null when it is not. `tries` and `pausedMs` are those of the
+   * call so far, `mostMs` is the time limit of its tool.
+   */
+  pauseBefore(retryAfterMs: number, tries: number, pausedMs: number, mostMs: number): number | null {
+    const own = PAUSES_MS[tries - 1];
+    const { toolMs, wallMs } = this.#limits;
+    const pause = Math.max((own ?? 0) * (1 + Math.random() / 4), retryAfterMs);
+    const again = own !== undefined && this.#isPatient && pausedMs + pause <= SHARE * Math.min(toolMs, wallMs, mostMs);
+    if (!again) this.#isPatient = false;
+    return again ? pause : null;
   }
 
   #count(tool: string): void {
