@@ -34,7 +34,7 @@ export function planOf(
   standing: Grant | undefined,
 ): RunPlan {
   // A program that cannot be read makes no call.
-  if (grant === null) return { bound: undefined, approvals: null };
+  if (grant === null) return { bound: new Bound(NOTHING), approvals: null };
   if (own === 'refused') {
     const harmless = grant.calls.filter((call) => !mayChange(call));
     return { bound: new Bound({ calls: harmless }, true), approvals: null };

@@ -32,6 +32,18 @@ endfunc
     });
   });
 
+  it('leaves a literal text as it is that is compared', () => {
+    const compared = ['if userdata.subject == "report"', 'emit "report"', 'endif', 'emit "report" != userdata.subject'];
+    const { text } = procedureOf(command(...compared, done), USERDATA, 'send');
+    const lines = text.split('\n').map((line) => line.trim());
+    expect(lines.slice(1, 5)).toEqual([
+      'if given_subject == "report"',
+      'emit given_subject',
+      'endif',
+      'emit "report" != given_subject',
+    ]);
+  });
+
   it('keeps nothing of a token but where its block would be empty', () => {
     const actions = command('if 1 == 2', done, 'return', 'endif', 'if 2 == 3', done, 'endif', 'emit 1', done);
     const lines = ['if 1 == 2', '', 'return', 'endif', 'if 2 == 3', 'set ended = true', 'endif', 'emit 1'];
@@ -53,6 +65,7 @@ it('issue 47: sessions promote makes a procedure with its test and its grant of 
   const program = command(
     'set found = tool.t.List(userdata.fields.to)',
     'emit tool.str.ToUpper(tool.t.Send("ada@example.org", found[0], "Dear " + userdata.fields.to, userdata.fields.pages, "x"))',
+    'emit "two\\n lines"',
     done,
   );
   const cwd = folder({
@@ -88,7 +101,7 @@ it('issue 47: sessions promote makes a procedure with its test and its grant of 
   writeFileSync(join(cwd, 'later.ns'), command('call send("bob@example.org", 4)'));
   expect(await run('run', 'lib/send.ns', 'later.ns', '--tools', 'tools.yaml', '--bound', 'lib/send.grant.yaml')).toMatchObject({
     code: 0,
-    stdout: 'SENT\n',
+    stdout: 'SENT\ntwo\n lines\n',
   });
   expect(await run('test', 'lib/send.test.ns', '--tools', 'lib/send.mocks.yaml')).toMatchObject({ code: 0 });
   expect(await promote('s:1')).toMatchObject({ code: 2, stderr: expect.stringContaining("a procedure 'send' already") });

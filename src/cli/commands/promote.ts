@@ -14,7 +14,6 @@ import {
   grantText,
   type LibraryEntry,
   loadMockTools,
-  type OrderRule,
   recordTools,
 } from '../../tools/index.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
@@ -80,11 +79,11 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
   const library = existsSync(flags.library) ? await librarySources(flags.library) : [];
   const file = (ending: string): string => join(flags.library, `${name}${ending}`);
   const mocks = recordTools(record.journal, tools).text;
-  const { entries, calls } = await mustRepeat(name, promoted, library, mocks, saidBy(record));
+  const { entries, calls, emits } = await mustRepeat(name, promoted, library, mocks, saidBy(record));
   await mkdir(flags.library, { recursive: true });
   const files = {
     [file('.ns')]: promoted.text,
-    [file('.test.ns')]: testOf(name, place, promoted, namedIn(promoted.text, library, entries), saidBy(record)),
+    [file('.test.ns')]: testOf(name, place, promoted, namedIn(promoted.text, library, entries), emits),
     [file('.mocks.yaml')]: mocks,
     [file('.grant.yaml')]: grantText(grantFor(`${name}.ns`, grant, actions, promoted, calls)),
   };
@@ -95,7 +94,8 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
 
 /**
  * Runs the procedure, beside those that the library has already, with the values and the answers of the session. Throws {@link UsageError}
- * when it does not say what the turn said, and for a name that the library has. Resolves with all procedures, and the calls of this one.
+ * when it does not say what the turn said, and for a name that the library has. Resolves with all procedures, and the calls and emits of this
+ * one.
  */
 async function mustRepeat(
   name: string,
@@ -103,7 +103,11 @@ async function mustRepeat(
   library: readonly Source[],
   mocks: string,
   said: readonly string[],
-): Promise<{ readonly entries: readonly LibraryEntry[]; readonly calls: ProcedureCalls }> {
+): Promise<{
+  readonly entries: readonly LibraryEntry[];
+  readonly calls: ProcedureCalls;
+  readonly emits: readonly string[];
+}> {
   const mocked = loadMockTools(mocks, `${name}.mocks.yaml`);
   // No record has the calls of pure tools: they are computed again.
   const tools = [...mocked, ...pureTools().filter((tool) => mocked.every((one) => one.canonicalName !== tool.canonicalName))];
@@ -114,7 +118,7 @@ async function mustRepeat(
   const result = await root.fork().runRequest({ call });
   const problem = result.error?.message ?? (result.emits.join('\n') === said.join('\n') ? null : 'it says something else');
   if (problem !== null) throw new UsageError(`the procedure does not do what the turn did: ${printable(problem)}`);
-  return { entries: root.library, calls: await foreseenOf(root, call) };
+  return { entries: root.library, calls: await foreseenOf(root, call), emits: result.emits };
 }
 
 /** What the procedure does, in words: the tools that the approved grant has. A person may write something better. */
@@ -164,24 +168,25 @@ function approvedGrant({ sid, turn, plans = [], attempts = [], error, decision }
   if (error !== null || decision === 'HALT') throw new UsageError(`turn ${turn} of session ${printable(sid)} did not end well`);
   if (granted.length === 1 && granted[0]?.isOwn === true) return last;
   const all: GrantedCall[] = [];
-  const rules: OrderRule[] = [];
   for (const { isOwn, grant } of granted) {
-    const { calls, order = [] } = apartFrom(grant, Math.max(0, ...all.map(({ number }) => number)));
+    const { calls } = apartFrom(grant, Math.max(0, ...all.map(({ number }) => number)));
     // The places of another program say nothing of this one.
     all.push(...(isOwn ? calls : calls.map(({ at: _, ...call }) => call)));
-    rules.push(...order);
   }
-  return { ...last, calls: all, order: rules };
+  // Nor does the order of its calls, which a grant of this program replaces.
+  const rules = granted.filter(({ isOwn }) => isOwn === granted.at(-1)?.isOwn).flatMap(({ grant }) => grant.order ?? []);
+  const order = [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
+  return { ...last, calls: all, order };
 }
 
 /** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */
-function testOf(name: string, place: string, { args }: Promoted, called: readonly string[], said: readonly string[]): string {
+function testOf(name: string, place: string, { args }: Promoted, called: readonly string[], emits: readonly string[]): string {
   return [
     `#: ${name} does what turn ${place} did`,
     ...[...new Set([`${name}.ns`, ...called])].map((file) => `#: file ${file}`),
     ...args.map((each) => `#: global ${each.name}=${JSON.stringify(each.value)}`),
     `call ${name}(${args.map((each) => each.name).join(', ')})`,
-    ...said.map((line) => `#=> ${line}`),
+    ...emits.map((text) => `#=> ${text.replaceAll('\n', String.raw`\n`)}`),
     '',
   ].join('\n');
 }

@@ -27,7 +27,8 @@ const TOKEN = /^([ \t]*)emit\s+tool\.aeiou\.magic\(.*\)[ \t]*$/gim;
 
 /**
  * The procedure that does what ACTIONS did. Each part of USERDATA that the program names (`userdata.subject`, `userdata.fields.KEY`) becomes a
- * parameter with the last of these names, and so does each literal text of three characters or more that equals a text among them in USERDATA.
+ * parameter with the last of these names, and so does each literal text of three characters or more that equals a text among them in USERDATA
+ * and is not compared with anything.
  * Statements that emit a control token are left out. The text is not parsed here, so the caller runs the procedure before it is kept. Throws
  * {@link NotPromotable}.
  */
@@ -42,6 +43,8 @@ export function procedureOf(actions: string, userdata: unknown, name: string): P
   const text = untold.replaceAll(PIECES, (piece: string, ...rest: readonly unknown[]) => {
     const { kept, quoted, steps, more = '' } = rest.at(-1) as Readonly<Record<string, string | undefined>>;
     if (kept !== undefined) return piece;
+    const at = Number(rest.at(-3));
+    if (quoted !== undefined && isCompared(untold, at, at + quoted.length)) return piece;
     if (quoted !== undefined) return parameters.ofText(quoted.slice(1, -1)) ?? piece;
     const keys = [...(steps ?? '').matchAll(STEP)].map(([, field, key]) => field ?? key ?? '');
     const isField = keys[0] === 'fields';
@@ -55,6 +58,12 @@ export function procedureOf(actions: string, userdata: unknown, name: string): P
   const needs = parameters.all.map((each) => each.name);
   const head = `func ${name}(${needs.length === 0 ? '' : `needs ${needs.join(', ')}`}) means`;
   return { text: withoutNothing([head, ...text.split('\n'), 'endfunc'], tokens), args: parameters.all };
+}
+
+/** Whether a piece of a text is compared with something. Which way a program goes for a value is no part of the value. */
+function isCompared(text: string, from: number, to: number): boolean {
+  const [before, after] = [text.slice(0, from).trimEnd(), text.slice(to).trimStart()];
+  return ['==', '!='].some((sign) => before.endsWith(sign) || after.startsWith(sign));
 }
 
 /** The first words of lines that begin a block, and those of lines that end one. */

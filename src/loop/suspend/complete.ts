@@ -97,9 +97,7 @@ export async function completeCall(
     const acceptChanged = options.acceptChanged ?? false;
     // Who approves a plan answers for a grant, and needs no tools for that. The driver compares the tool before it goes on.
     if (!acceptChanged && stored.waiting.plan === undefined) checkToolUnchanged(executor, call, stored);
-    const completion = answered.ok
-      ? { ok: answered.ok, value: stored.waiting.allows ? answered.value : await fitting(executor, call, stored, answered.value) }
-      : answered;
+    const completion = answered.ok ? { ok: answered.ok, value: await fitting(executor, call, stored, answered.value) } : answered;
     const kept = withAnswer(suspended, { ...stored, completion, acceptChanged });
     const plans =
       stored.waiting.plan === undefined
@@ -168,6 +166,8 @@ async function fitting(executor: TurnExecutor, call: string, { waiting }: Stored
   const refuse = (problem: string): never => {
     throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
   };
+  if (waiting.allows === true)
+    return typeof result === 'boolean' ? result : refuse('answer true to allow it, or false to refuse it');
   const value = orRefused(() => taggedFrom(result), refuse);
   const misfit = (await executor.misfit?.(waiting.tool, value)) ?? null;
   return misfit === null ? value : refuse(misfit);

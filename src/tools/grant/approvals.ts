@@ -34,6 +34,8 @@ export class Approvals {
   readonly #allowed: Allowed;
   /** Counts the calls of the program for the calls that were foreseen. */
   readonly #program: Bound;
+  /** What was asked for last: calls that run together with that one may be among it. */
+  #asked: { readonly grant: Grant; readonly bound: Bound } | null = null;
 
   /** `grant` is all that the program can do. */
   constructor(grant: Grant, allowed: Allowed) {
@@ -57,9 +59,13 @@ export class Approvals {
     if (bound === undefined) return changes ? this.whole : null;
     const row = this.#program.rowOf(made);
     if (!mayAsk || row === undefined || bound.allows(made, before)) return null;
+    if (this.#asked?.bound.admit(made, before) === null) return this.#asked.grant;
     const left = this.#program.leftWithout(untaken());
     const missing = missingCalls({ calls: left }, { calls: bound.left });
-    return withNamed(this.#grant, [exactly(made, row, missing, this.#grant), ...missing]);
+    const grant = withNamed(this.#grant, [exactly(made, row, missing, this.#grant), ...missing]);
+    this.#asked = { grant, bound: new Bound(grant) };
+    this.#asked.bound.admit(made, before);
+    return grant;
   }
 
   /** Counts a call that the program makes, also one that takes a recorded answer. */

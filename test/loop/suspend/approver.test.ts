@@ -193,7 +193,8 @@ describe('issue 47: a scripted approver of 200 repaired programs', () => {
     }
     expect(wrong).toEqual([]);
     expect(counts.tasks).toBeGreaterThan(PROGRAMS / 2);
-    expect([counts.taken, counts.again].every((count) => count > 0)).toBe(true);
+    expect(counts.taken).toBeGreaterThan(0);
+    expect(counts.again).toBe(0);
     expect(counts.asked).toBeLessThan(3 * counts.tasks);
   });
 });

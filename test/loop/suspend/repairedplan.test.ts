@@ -161,6 +161,18 @@ describe('issue 47: a repaired program asks only for what is new', () => {
     expect(made).toEqual(['Send a', 'Send b', 'Send c', 'Log broken', 'Log broken']);
   });
 
+  it('asks once for new calls that run together', async () => {
+    const both = (...names: readonly string[]) => [
+      'together',
+      ...names.map((name) => `call tool.t.Send("${name}")`),
+      'endtogether',
+    ];
+    await using here = await host([command(...both('a', 'b'), 'fail "x"'), command(...both('a', 'c', 'd'))]);
+    const { asked, made, result } = await here.run();
+    expect(asked.slice(1)).toEqual([['send "c" 1', 'send "d" 1']]);
+    expect([result.decision, made]).toEqual(['DONE', ['Send a', 'Send b', 'Send c', 'Send d']]);
+  });
+
   it('does not count the reads of an attempt for a plan that was approved after it', async () => {
     const reads = ['set l = tool.t.Many()', 'set c = tool.t.Card()'];
     await using here = await host([
