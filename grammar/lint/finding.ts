@@ -47,6 +47,19 @@ export interface Environment {
   readonly oneBlock?: boolean;
   /** Set if files outside of this check use `eval`, which may fill in any text. */
   readonly evaluates?: true;
+  /** Set if the program ran and failed: then only what may have caused that is reported. */
+  readonly failed?: Failed;
+}
+
+/** The error that ended a program, at a place in its last file. */
+export interface Failed {
+  /** `NS7` and the like. */
+  readonly code: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  /** What to write instead; absent when nothing is known. */
+  readonly hint?: string | undefined;
 }
 
 /** Replaces a range of the source; an empty range inserts. Lines and columns are 1-based; columns count code points. */

@@ -12,6 +12,7 @@ import { changesOf } from './program.ts';
 import { withoutProse } from './prose.ts';
 
 export { withEdits } from './apply.ts';
+export { type Cause, causesOf } from './causes.ts';
 export { oneBlock } from './oneblock.ts';
 
 /** A syntax error with its fix, if one is evident. */

@@ -33,6 +33,14 @@ export function positionAt(table: LineTable, offset: number): Position {
   return { line: line + 1, column: offset - start - astralBefore + 1 };
 }
 
+/** The offset at a position, as {@link positionAt} gives it. */
+export function offsetAt({ starts, astral }: LineTable, { line, column }: Position): number {
+  const start = starts[line - 1] ?? 0;
+  let offset = start + column - 1;
+  for (let next = lastAtMost(astral, start) + 1; (astral[next] ?? Number.POSITIVE_INFINITY) <= offset; next++) offset++;
+  return offset;
+}
+
 /** Index of the last element of an ascending list that is ≤ `value`; −1 when there is none. */
 export function lastAtMost(ascending: readonly number[], value: number): number {
   let low = -1;

@@ -61,7 +61,7 @@ export function nearestTool(name: string, candidates: readonly string[]): string
 }
 
 /** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */
-function isSlip(left: string, right: string): boolean {
+export function isSlip(left: string, right: string): boolean {
   return left.length > 4 || editDistance(left, right) < 2;
 }
 

@@ -39,7 +39,7 @@ export interface NeuroscriptOutput {
     /** All of it for a reader: place, message, the line with a caret, the hint. */
     readonly text: string;
   } | null;
-  /** Everything that is wrong with a program that could not run; empty for one that ran. */
+  /** Everything that is wrong with a program that could not run, or may have caused the failure of one that ran. */
   readonly problems: readonly Problem[];
   /** What the model should know of a program that is ok: that nothing was run. */
   readonly warnings: readonly string[];
@@ -93,7 +93,7 @@ export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOption
     inputSchema: INPUT,
     async execute({ program }, { abortSignal } = {}) {
       const limits = { ...shared.limits, outputBytes: Math.min(OUTPUT_BYTES, shared.limits?.outputBytes ?? OUTPUT_BYTES) };
-      const settings = { signal: abortSignal, limits, name: 'program', checkFirst: true };
+      const settings = { signal: abortSignal, limits, name: 'program', checkFirst: true, explain: true };
       return outputOf(await runtime.run(program, { ...shared, ...settings }), program);
     },
     toModelOutput: ({ output }) => ({ type: output.ok ? 'text' : 'error-text', value: textOf(output) }),

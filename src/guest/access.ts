@@ -24,7 +24,7 @@ function missing(base: Value): string | undefined {
 }
 
 function item(meter: Meter, list: List, key: Value): Value {
-  const index = indexOf(meter, 'list', key);
+  const index = indexOf(meter, list, key);
   const found = index < 0 ? undefined : list.items[index];
   if (found !== undefined) return found;
   return meter.fail(
@@ -35,7 +35,7 @@ function item(meter: Meter, list: List, key: Value): Value {
 }
 
 function character(meter: Meter, text: string, key: Value): Value {
-  const index = indexOf(meter, 'string', key);
+  const index = indexOf(meter, text, key);
   const found = index < 0 ? undefined : meter.codePoints.at(text, index);
   if (found === undefined) {
     const length = counted(meter.codePoints.count(text), 'character', 'characters');
@@ -47,19 +47,21 @@ function character(meter: Meter, text: string, key: Value): Value {
 
 const FROM_ZERO = 'indices count from 0 and are never negative; len() gives the length';
 
-function indexOf(meter: Meter, what: 'list' | 'string', key: Value): number {
+function indexOf(meter: Meter, of: string | List, key: Value): number {
   const index = toInteger(meter, key);
+  const what = typeof of === 'string' ? 'string' : 'list';
   if (index === undefined)
-    return meter.fail('Type', `a ${what} index must be an integer, got ${describe(key)}`, fieldHint(what, key));
+    return meter.fail('Type', `a ${what} index must be an integer, got ${describe(key)}`, fieldHint(what, of, key));
   return index;
 }
 
 const LENGTHS: ReadonlySet<string> = new Set(['length', 'len', 'size', 'count']);
 
-function fieldHint(what: string, key: Value): string | undefined {
-  if (typeof key === 'string' && LENGTHS.has(key)) return `the length of a ${what} is len(…)`;
-  if (typeof key === 'string') return `only maps have named elements; this is a ${what}`;
-  return typeof key === 'number' && !isInt64(key) ? undefined : 'write a whole number';
+function fieldHint(what: string, of: string | List, key: Value): string | undefined {
+  if (typeof key !== 'string') return typeof key === 'number' && !isInt64(key) ? undefined : 'write a whole number';
+  const isJson = typeof of === 'string' && ((of.startsWith('{') && of.endsWith('}')) || (of.startsWith('[') && of.endsWith(']')));
+  if (isJson && key !== 'length') return 'tool.json.Parse(…) makes a map or list of JSON';
+  return LENGTHS.has(key) ? `the length of a ${what} is len(…)` : `only maps have named elements; this is a ${what}`;
 }
 
 /** As {@link element}, but undefined where that fails, without the price of an error: for the text of `eval`. */

@@ -172,6 +172,35 @@ export class Judge {
   }
 }
 
+/** Most arguments of a call of which no tool is known. */
+const MOST_ARGUMENTS = 255;
+
+/**
+ * What may have caused the error with which the program of an input failed: the same for the same input and error. Empty where nothing beyond the
+ * error is known, or no worker could look.
+ */
+export async function causesIn(
+  sandbox: SandboxPort,
+  { sources, limits, globals, constants = {}, pure = [] }: RunInput,
+  { code, nsCode, message, source, line, column, hint }: ErrorInfo,
+): Promise<readonly LintFinding[]> {
+  if (nsCode === null || line === null || column === null || source !== sources.at(-1)?.name) return [];
+  const environment: CheckEnvironment = {
+    globals: Object.keys(globals),
+    constants: Object.keys(constants),
+    tools: pure.map((name) => ({ name, least: 0, most: MOST_ARGUMENTS, pure: true })),
+    failed: { code, line, column, message, hint },
+  };
+  try {
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environment));
+    return 'error' in report ? [] : report.findings;
+  } catch (error) {
+    // The run has ended, whatever becomes of its explanation.
+    if (error instanceof NeuroScriptError) return [];
+    throw error;
+  }
+}
+
 /**
  * The report of a worker about sources, or why no worker could make it. A worker that ends is replaced once, because another process may have
  * killed it.

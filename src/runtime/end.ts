@@ -10,6 +10,7 @@ import type { Source, Usage } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { RunError } from '../wire/text/runerror.ts';
 import type { RunOutput } from './output.ts';
+import type { RunRequest } from './request.ts';
 
 /** Why a run of this turn must not start: the turn has ended; null when the run may start. */
 export function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): ErrorInfo | null {
@@ -92,4 +93,30 @@ function withEndingAsk(usage: Usage, last: JournalEntry | undefined, limits: Lim
   // Reporting the end costs fuel too, and may exceed the limit of the run.
   const total = Math.max(usage.fuel, Math.min(limits.fuel, usage.fuel + fuel));
   return { ...usage, fuel: total, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
+}
+
+/** Warns of a run that {@link ranNothing}. */
+export const NOTHING_RUN = 'nothing was run: the program has no command block, and neither a call nor an event was asked for';
+
+/**
+ * Whether a run ended well because its sources have definitions alone. Event handlers cost fuel without being run. An empty source is not one that
+ * somebody meant to run.
+ */
+export function ranNothing({ ok, usage }: RunResult, { sources = [], call, events = [], recorded }: RunRequest): boolean {
+  const isIdle = ok && recorded === undefined && call === undefined && events.length === 0;
+  return (
+    isIdle &&
+    (usage.fuel === 0 || !sources.some(({ text }) => beginsCommand(text))) &&
+    sources.some(({ text }) => text.trim() !== '')
+  );
+}
+
+/** Whether a line begins with the word that begins a command block. */
+function beginsCommand(text: string): boolean {
+  for (let at = 0; ; at++) {
+    while (text[at] === ' ' || text[at] === '\t') at++;
+    if (text.startsWith('command', at)) return true;
+    at = text.indexOf('\n', at);
+    if (at < 0) return false;
+  }
 }

@@ -20,20 +20,20 @@ import {
   type ToolDefinition,
   type ToolView,
 } from '../tools/index.ts';
-import { RuntimeClosedError } from '../wire/errors.ts';
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import { labelNames } from '../wire/labels.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
-import type { Admission } from '../wire/sourcereports.ts';
+import type { Admission, LintFinding } from '../wire/sourcereports.ts';
 import { payerOf, spentBudget, TenantAccount } from './account.ts';
-import { Judge } from './admission.ts';
+import { causesIn, Judge } from './admission.ts';
 import { foreseenOf, LookAhead } from './ahead.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
-import { endingError, resultOf, turnEnd } from './end.ts';
+import { endingError, NOTHING_RUN, ranNothing, resultOf, turnEnd } from './end.ts';
 import type { ForeseeResult } from './foresee.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
@@ -149,6 +149,11 @@ export class Fork {
     return new Judge(asked, input, tools, guards, broken).rejected(runtime.sandbox);
   }
 
+  /** What may have caused the error with which a run of this input ended, as `causes` of its result has it. Never rejects. */
+  async causes(input: RunInput, error: ErrorInfo): Promise<readonly LintFinding[]> {
+    return causesIn(this.#context.runtime.sandbox, input, error);
+  }
+
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
   async run(procedure: string, args: readonly unknown[] = [], settings: RunSettings = {}): Promise<RunResult> {
     checkRunSettings('the options of a call', settings);
@@ -250,36 +255,15 @@ export class Fork {
     for (const label of labelNames([...(ended.labels?.output ?? []), ...(ended.labels?.scratchpad ?? [])])) said?.add(label);
     callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
+    if (!ended.ok && asked.explain === true && ended.findings === undefined) {
+      const causes = await this.causes(input, ended.error);
+      return causes.length === 0 ? ended : { ...ended, causes };
+    }
     return ranNothing(ended, asked) ? { ...ended, warnings: [NOTHING_RUN] } : ended;
   }
 
   #mustBeOpen(): void {
     if (this.#context.runtime.turn.closed) throw new RuntimeClosedError();
-  }
-}
-
-const NOTHING_RUN = 'nothing was run: the program has no command block, and neither a call nor an event was asked for';
-
-/**
- * Whether a run ended well because its sources have definitions alone. Event handlers cost fuel without being run. An empty source is not one that
- * somebody meant to run.
- */
-function ranNothing({ ok, usage }: RunResult, { sources = [], call, events = [], recorded }: RunRequest): boolean {
-  const isIdle = ok && recorded === undefined && call === undefined && events.length === 0;
-  return (
-    isIdle &&
-    (usage.fuel === 0 || !sources.some(({ text }) => beginsCommand(text))) &&
-    sources.some(({ text }) => text.trim() !== '')
-  );
-}
-
-/** Whether a line begins with the word that begins a command block. */
-function beginsCommand(text: string): boolean {
-  for (let at = 0; ; at++) {
-    while (text[at] === ' ' || text[at] === '\t') at++;
-    if (text.startsWith('command', at)) return true;
-    at = text.indexOf('\n', at);
-    if (at < 0) return false;
   }
 }
 

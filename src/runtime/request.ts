@@ -42,6 +42,8 @@ export interface RunSettings {
    * number of arguments, and a program that cannot emit a control token. Otherwise such a program fails when it comes to the call.
    */
   readonly strict?: boolean;
+  /** For a program that may be corrected: `causes` of the result say what may have caused its failure. */
+  readonly explain?: boolean;
   /**
    * A grant to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
    * in addition to all policies.
@@ -168,6 +170,7 @@ export const RUN_SETTINGS = {
   asTurn: checkFlag,
   checkFirst: checkFlag,
   strict: checkFlag,
+  explain: checkFlag,
   bound: checkGrant,
   markedKeys: checkFlag,
   onOut: checkFunction,

@@ -55,9 +55,14 @@ export const parsedFile: Reader<ParsedFile> = object<ParsedFile>({
   typed: optional(oneOf('statements', 'expression')),
 });
 
-/** A finding of the linter. */
+/** The code of an error. */
+export const errorCode = matching(/^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/, 'an error code');
+
+const lintCode = matching(/^LINT_[A-Z_]{1,40}$/, 'a lint code');
+
+/** A finding of the linter, or the error of a run that it explains. */
 export const finding: Reader<LintFinding> = object<LintFinding>({
-  code: matching(/^LINT_[A-Z_]{1,40}$/, 'a lint code'),
+  code: (value) => (typeof value === 'string' && value.startsWith('LINT_') ? lintCode : errorCode)(value),
   severity: oneOf('error', 'warning', 'info'),
   file: string,
   ...range,

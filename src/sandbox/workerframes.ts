@@ -26,7 +26,6 @@ import {
   cutTo,
   integer,
   listOf,
-  matching,
   object,
   oneOf,
   optional,
@@ -38,7 +37,7 @@ import {
   tagged,
   wrong,
 } from './readers.ts';
-import { diagnostic, finding, foreseen, fuelEstimate, parsedFile } from './reports.ts';
+import { diagnostic, errorCode, finding, foreseen, fuelEstimate, parsedFile } from './reports.ts';
 
 /**
  * The worker is untrusted: every field of its frames is checked and copied into a new object, so that nothing unchecked reaches
@@ -79,7 +78,7 @@ const stackFrame = object<StackFrame>({ name: errorText, source: errorText, line
 
 const errorInfo = object<ErrorInfo>({
   kind: oneOf('syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal'),
-  code: matching(/^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/, 'an error code'),
+  code: errorCode,
   nsCode: orNull(integer),
   name: errorText,
   message: errorText,

@@ -41,6 +41,7 @@ export interface RunSuccess extends RunFacts {
   readonly error: null;
   readonly errors?: never;
   readonly findings?: never;
+  readonly causes?: never;
   readonly names?: never;
   readonly waiting?: never;
   readonly alsoWaiting?: never;
@@ -55,6 +56,11 @@ export interface RunFailure extends RunFacts {
   readonly errors?: readonly Diagnostic[] | undefined;
   /** The calls of denied tools for which the program was rejected before it ran, where that was asked for; `error` is the first. */
   readonly findings?: readonly LintFinding[] | undefined;
+  /**
+   * What may have caused the error of a program that ran, where that was asked for: the error itself with its correction, then findings of the
+   * linter. Absent where nothing beyond the error is known.
+   */
+  readonly causes?: readonly LintFinding[] | undefined;
   /** What {@link findings} depend on. */
   readonly names?: JudgedNames | undefined;
   /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */

@@ -1,6 +1,7 @@
 import {
   analyse,
   type CheckedFile,
+  causesOf,
   type Environment,
   errorsWithFixes,
   estimate,
@@ -40,10 +41,12 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   const { globals = [], constants = [], tools = [] } = environment;
   const pure = tools.filter((tool) => tool.pure === true).map(({ name }) => name);
   const trees = checked.map(({ file }) => file);
+  const found = findingsWithFixes(checked, analyse(checked, environment), environment);
+  const [last, { failed }] = [checked.at(-1), environment];
   return {
     diagnostics,
     files,
-    findings: findingsWithFixes(checked, analyse(checked, environment), environment),
+    findings: failed === undefined || last === undefined ? found : causesOf(last, failed, found, environment),
     estimates: estimate(trees, BOUNDING_COSTS, { globals, constants, pure }),
   };
 }

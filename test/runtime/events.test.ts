@@ -113,7 +113,15 @@ describe('events of a root, through the real sandbox', () => {
 });
 
 describe('deliveries', () => {
-  const { errors: _, findings: __, names: _____, waiting: ___, alsoWaiting: ____, ...facts } = refusedResult(workerError('x'));
+  const {
+    errors: _,
+    findings: __,
+    causes: ______,
+    names: _____,
+    waiting: ___,
+    alsoWaiting: ____,
+    ...facts
+  } = refusedResult(workerError('x'));
   const fine: RunResult = { ...facts, ok: true, phase: 'events', error: null };
 
   it('one that was rejected, or refused before it began, is made again: by the one that waited, or the next', async () => {

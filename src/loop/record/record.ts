@@ -237,9 +237,9 @@ export interface PublicKeyRecord {
 /** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
 export type RecordedInput = Omit<RunInput, 'limits' | 'probe'>;
 
-/** What is wrong at one place of a program that was rejected. */
+/** What is wrong at one place of a program. */
 export interface Problem {
-  /** Code of the syntax error or of the rule. */
+  /** Code of the error or of the rule. */
   readonly code: string;
   /** Line of ACTIONS, from 1. */
   readonly line: number;
@@ -282,7 +282,10 @@ export interface FailedAttempt
   readonly reply: string;
   /** The envelope that was executed, or what was read in place of one. */
   readonly envelope: string;
-  /** Everything that is wrong with a rejected program; empty for an attempt that ran. */
+  /**
+   * Everything that is wrong with a rejected program. For one that ran, its error and what may have caused it; empty where nothing beyond the error is
+   * known.
+   */
   readonly problems: readonly Problem[];
   /** The first of the problems, or the error that ended the program. */
   readonly error: ErrorInfo;

@@ -1,7 +1,7 @@
 import { EnvelopeError, NO_PROGRESS_YET, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { hostFailure } from '../record/decision.ts';
-import type { FailedAttempt, Judged, Scene, TurnRecord } from '../record/record.ts';
+import { type FailedAttempt, inputOf, type Judged, type RecordedInput, type Scene, type TurnRecord } from '../record/record.ts';
 import { type HostSections, readReply } from '../turn/input.ts';
 import { problemsIn } from '../turn/problems.ts';
 import { compareRuns, type Divergence, difference } from './compare.ts';
@@ -45,7 +45,24 @@ async function replayAttempt(
   if (attempt.unreadable !== null) return SAME;
   if (attempt.run === null) return judgeAgain(runtime, attempt, signal);
   const tried = recordOf(record, attempt);
-  return repeat(runtime, tried.record, tried.scene, compareRuns, { signal });
+  const repeated = await repeat(runtime, tried.record, tried.scene, compareRuns, { signal });
+  return repeated.verdict === 'same' ? explainAgain(runtime, attempt, attempt.run, signal) : repeated;
+}
+
+/** Compares what may have caused the error of an attempt. Where nothing is recorded, no worker may have been able to look. */
+async function explainAgain(
+  runtime: Runtime,
+  { envelope, error, problems, limits }: FailedAttempt,
+  run: RecordedInput,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  if (problems.length === 0) return SAME;
+  const actions = sectionsIn(envelope)?.actions ?? '';
+  using turn = runtime.turn({ signal });
+  const input = inputOf(run, replayLimits(limits, runtime.limits), { name: 'ACTIONS', text: actions }, null);
+  const causes = await runtime.interpreter().fork({ turn }).causes(input, error);
+  const divergence = difference('problems', problems, problemsIn({ causes }, actions));
+  return divergence === null ? SAME : differs(divergence);
 }
 
 const SAME: Outcome = { verdict: 'same', why: null, divergence: null };

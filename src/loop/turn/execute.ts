@@ -47,7 +47,7 @@ export interface Execution extends Said {
   readonly approved: string | null;
   /** Whether the program was rejected before it ran. */
   readonly rejected: boolean;
-  /** Everything that is wrong with a rejected program. */
+  /** Everything that is wrong with a rejected program, or may have caused the failure of one that ran. */
   readonly problems: readonly Problem[];
   /** What a program was judged by that was rejected for the names in it; null for any other. */
   readonly names: JudgedNames | null;
@@ -101,6 +101,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     checkFirst: true,
     // A stored run was admitted when it began.
     strict: strict && recorded === null,
+    explain: strict,
     earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
     past:
       turn.called === undefined && attempts.length === 0 ? undefined : { session: turn.called ?? [], turn: calledBy(attempts) },
@@ -136,7 +137,8 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const covered = before === plan || (needed.requiresApproval === true && rejected === null) ? plan : null;
   const isOut = isRejected(result);
   const ran = { run: isOut ? null : given, denied: deniedIn(result), host: facts, waiting, approved: covered };
-  const execution = { ...executed(result), ...ran, ...(isOut ? rejectionOf(result, source.text) : {}) };
+  const problems = problemsIn(result, source.text);
+  const execution = { ...executed(result), ...ran, problems, ...(isOut ? rejectionOf(result, source.text) : {}) };
   // A failed mint always fails the turn, even if the program caught the error or minted a token later.
   const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
   return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
@@ -217,10 +219,9 @@ function executed(result: RunResult): Execution {
 
 const NOT_REJECTED = { rejected: false, problems: [], names: null, fixed: null } as const;
 
-function rejectionOf(result: RunResult, actions: string): Pick<Execution, 'rejected' | 'problems' | 'names' | 'fixed'> {
+function rejectionOf(result: RunResult, actions: string): Pick<Execution, 'rejected' | 'names' | 'fixed'> {
   return {
     rejected: true,
-    problems: problemsIn(result, actions),
     names: result.names ?? null,
     fixed: safelyFixed(result, actions),
   };

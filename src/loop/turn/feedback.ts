@@ -20,7 +20,7 @@ export interface Feedback {
   readonly at?: string;
   /** The procedures that were being called, the innermost first. */
   readonly stack?: readonly string[];
-  /** Everything that is wrong with a rejected program. */
+  /** Everything that is wrong with a rejected program, or may have caused the failure. */
   readonly problems?: readonly ProblemText[];
   /** The calls that the failed program made. */
   readonly calls?: readonly string[];
@@ -33,17 +33,16 @@ export interface Feedback {
 /** What is wrong at one place. `fix` has what to write in place of lines, such as `3` or `5-7`. */
 type ProblemText = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-const REJECTED =
-  'Nothing of this program ran. Correct every problem and reply with one envelope whose ACTIONS is the whole corrected program. ' +
-  'A `fix` names lines and what to write in their place.';
+const FIX = 'A `fix` names lines and what to write in their place.';
+const REJECTED = `Nothing of this program ran. Correct every problem and reply with one envelope whose ACTIONS is the whole corrected program. ${FIX}`;
 const FAILED =
   'The output of this program was discarded, and its control tokens are void. Write the whole program again, from its first statement: a ' +
   'call with the same tool and the same arguments as one below gets the recorded answer and has no second effect. Any other call is made; one of a tool with effects may wait for a person, or be refused, while a call of it below is left over. ' +
-  'End with a new control token.';
+  `End with a new control token. ${FIX}`;
 
 const REHEARSED =
   'This program ran against mocks alone, which gave the answers below: nothing that it did had an effect. Write the whole program again; it ' +
-  'is rehearsed in the same way, and runs for real when it comes to its end there.';
+  `is rehearsed in the same way, and runs for real when it comes to its end there. ${FIX}`;
 const RULES = { rejected: REJECTED, failed: FAILED, interrupted: FAILED, rehearsed: REHEARSED } as const;
 
 /** Most characters of the program, of all calls, and of one text within them. */

@@ -5,9 +5,12 @@ import type { CorrectedLines, Problem } from '../record/record.ts';
 
 type Edits = LintFinding['fix']['edits'];
 
-/** Everything that is wrong with a program that was rejected, with its corrections. */
-export function problemsIn({ errors = [], findings = [] }: RunResult, actions: string): readonly Problem[] {
-  const found = [...errors.map(syntaxProblem), ...findings.map(callProblem)];
+/** Everything that is wrong with a program that was rejected, or may have caused its failure, with the corrections. */
+export function problemsIn(
+  { errors = [], findings = [], causes = [] }: Pick<RunResult, 'errors' | 'findings' | 'causes'>,
+  actions: string,
+): readonly Problem[] {
+  const found = [...errors.map(syntaxProblem), ...[...findings, ...causes].map(callProblem)];
   const corrected = correctedLines(
     actions,
     found.flatMap(({ edits }) => edits),

@@ -81,8 +81,13 @@ export const REASONS: readonly Reason[] = [
   ],
   [
     'an error while it ran',
-    reply(program('emit tool.mail.Send("ada")', 'emit nil.first')),
-    { code: expect.stringMatching(/^NS/), at: '3:11', calls: ['line 2: tool.mail.send("ada") = "sent"'] },
+    reply(program('emit tool.mail.Send("ada")', 'set xs = [1]', 'emit xs.length')),
+    {
+      code: 'NS7',
+      at: '4:10',
+      calls: ['line 2: tool.mail.send("ada") = "sent"'],
+      problems: [{ at: '4:10', code: 'NS7', hint: expect.stringContaining('len('), fix: { 4: '  emit len(xs)' } }],
+    },
   ],
 ];
 

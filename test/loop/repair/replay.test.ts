@@ -74,6 +74,21 @@ describe('the replay of a turn with several attempts', () => {
     expect(replay.attempts[index]).toMatchObject({ attempt: index + 1, verdict: 'differs', divergence: { where } });
   });
 
+  it('issue 43: finds another correction of an attempt that failed while it ran', async () => {
+    const programs = [PROGRAMS[1].replace(/fail .*/, 'emit [1].length'), PROGRAMS[2]];
+    const { record: corrected } = await repairedSession(recording, programs);
+    expect(corrected.attempts?.[0]).toMatchObject({
+      end: 'failed',
+      problems: [{ fix: [{ text: expect.stringContaining('len([1])') }] }],
+    });
+    expect(await replayTurn(replaying, corrected)).toMatchObject({ verdict: 'same' });
+    const other = forged(corrected, 0, ({ problems }) => ({ problems: problems.map((each) => ({ ...each, fix: [] })) }));
+    expect(await replayTurn(replaying, other)).toMatchObject({
+      verdict: 'differs',
+      divergence: { where: 'attempt 1: problems' },
+    });
+  });
+
   it('compares an attempt whose worker was killed as far as it went', async () => {
     const killed = (output: string) =>
       forged(record, 1, ({ error }) => ({

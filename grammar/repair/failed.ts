@@ -1,0 +1,348 @@
+/** Corrections of a program that failed while it ran: at the place that failed, and where its values came from. */
+
+import type { CheckedFile, Failed, RawEdit } from '../lint/finding.ts';
+import type { Stmt, Target } from '../syntax/ast.ts';
+import type { AccessExpr, AccessStep, BinaryExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
+import type { Span } from '../syntax/position.ts';
+import { bodiesOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { isSlip, nearestName, toolParts } from '../vocabulary/names.ts';
+import { methodCall } from './calls.ts';
+
+/** The part of a program that failed. */
+export interface Failure extends Pick<Failed, 'message' | 'hint'> {
+  readonly text: string;
+  /** Offset of the operation. */
+  readonly at: number;
+  /** All statements, in the order of the text. */
+  readonly stmts: readonly Stmt[];
+  /** The statements around the place, the innermost last. */
+  readonly around: readonly Stmt[];
+}
+
+/** The statements of a file, and those around an offset. */
+export function failureAt({ file, text }: CheckedFile, at: number, { message, hint }: Failed): Failure {
+  const stmts: Stmt[] = [];
+  for (const body of bodiesOf(file)) eachStatement(body, (stmt) => stmts.push(stmt));
+  return { text, message, hint, at, stmts, around: stmts.filter(({ s, e }) => s <= at && at < e) };
+}
+
+/** The edits that correct the place that failed; none where no correction is evident. */
+export function correctionOf(failure: Failure): readonly RawEdit[] {
+  const { around, at, message } = failure;
+  const stmt = around.at(-1);
+  if (stmt === undefined) return [];
+  if (stmt.k === 'for' && stmt.over.s === at && message.includes(' cannot iterate over number '))
+    return wrapped(stmt.over, 'tool.list.Range(0, ', ')');
+  if (stmt.k === 'set' && stmt.s === at) return withoutError(failure, stmt.targets);
+  const target = targetsOf(stmt).find(({ steps }) => steps.some(({ s }) => s === at));
+  if (target !== undefined) return madeMap(failure, target);
+  const [found] = expressionsOf(stmt).flatMap((root) => operationAt(root, at));
+  if (found === undefined) return [];
+  if (found.k === 'access') return ofAccess(failure, found);
+  return found.k === 'tool' ? ofCall(failure, found) : ofOperator(failure, found, stmt);
+}
+
+type Operation = AccessExpr | BinaryExpr | ToolCallExpr;
+
+/** The access, operator or call at an offset. */
+function operationAt(root: Expr, at: number): readonly Operation[] {
+  const found: Operation[] = [];
+  eachExpression(root, (expr) => {
+    if (expr.k === 'access' && expr.steps.some(({ s }) => s === at)) found.push(expr);
+    if (expr.k === 'binary' && expr.rest.some((term) => term.at === at)) found.push(expr);
+    if (expr.k === 'tool' && expr.s === at) found.push(expr);
+  });
+  return found;
+}
+
+const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
+
+/** Puts texts before and after an expression. */
+const wrapped = ({ s, e }: Span, before: string, after: string): readonly RawEdit[] => [
+  { s, e: s, text: before },
+  { s: e, e, text: after },
+];
+
+/** `set n, err = f()` of Go, where `f` has one result: errors are not values. */
+function withoutError({ message }: Failure, targets: readonly Target[]): readonly RawEdit[] {
+  const [first, second, ...more] = targets;
+  if (first === undefined || second === undefined || more.length > 0 || !message.startsWith('setting 2 variables')) return [];
+  return ERRORS.has(second.name.name) ? [{ s: first.e, e: second.e, text: '' }] : [];
+}
+
+const ERRORS: ReadonlySet<string> = new Set(['err', 'error', 'e']);
+
+/** The value of the only statement that sets a variable as a whole; undefined where there are others. */
+function onlyValue({ stmts }: Failure, variable: string): Expr | undefined {
+  const sets = (stmt: Stmt): boolean => targetsOf(stmt).some(({ name, steps }) => name.name === variable && steps.length === 0);
+  const [first, ...more] = stmts.filter((stmt) => sets(stmt) || (stmt.k === 'for' && loopNames(stmt).includes(variable)));
+  return first?.k === 'set' && more.length === 0 ? first.value : undefined;
+}
+
+/** A key of an empty list: a map is meant. */
+function madeMap(failure: Failure, { name, steps }: Target): readonly RawEdit[] {
+  const value = onlyValue(failure, name.name);
+  const isKey = failure.message.startsWith('a list index must be an integer, got string') && steps[0]?.s === failure.at;
+  return isKey && value?.k === 'list' && value.items.length === 0 ? [replaced(value, '{}')] : [];
+}
+
+/** Groups of tools that do the same with texts and with lists. */
+const OTHER_GROUP: Readonly<Record<string, string>> = { 'tool.str': 'tool.list', 'tool.list': 'tool.str' };
+
+/** A tool whose argument has another type. */
+function ofCall({ message, text }: Failure, { s, name, written, args }: ToolCallExpr): readonly RawEdit[] {
+  const [first, second, ...more] = args;
+  if (message.includes(': expected integer or integer-like value, got ')) {
+    const [half, ...others] = args.filter((arg) => arg.k === 'binary' && arg.rest.some(({ op }) => op === '/'));
+    return half === undefined || others.length > 0 ? [] : wrapped(half, 'tool.math.Floor(', ')');
+  }
+  if (first === undefined) return [];
+  if (message.includes("'input_string': expected string, got number"))
+    return first.k === 'binary' ? wrapped(first, '"" + (', ')') : wrapped(first, '"" + ', '');
+  const isList = message.includes("'list': expected list, got string");
+  const isExchanged =
+    isList || message.includes("'map': expected map, got string") || message.includes("'separator': expected string, got list");
+  if (isExchanged && second !== undefined && more.length === 0 && second.k !== 'str' && second.k !== 'template')
+    return [replaced(first, text.slice(second.s, second.e)), replaced(second, text.slice(first.s, first.e))];
+  if (!isList && !message.includes("'input_string': expected string, got list")) return [];
+  const other = OTHER_GROUP[toolParts(name)[0]];
+  return other === undefined ? [] : [{ s, e: s + written.length, text: `${other}.${toolParts(written)[1]}` }];
+}
+
+/** An element that is not there, or that the value cannot have. */
+function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
+  const { text, at, message } = failure;
+  const index = expr.steps.findIndex(({ s }) => s === at);
+  const step = expr.steps[index];
+  if (step === undefined) return [];
+  const of = text.slice(expr.s, step.s);
+  if (message.startsWith('cannot read element') && message.includes(' of nil:')) return otherKey(failure, expr, index - 1);
+  const looped = byKey(failure, of, step);
+  if (looped.length > 0) return looped;
+  if (step.k === 'index') {
+    if (message.includes(' is out of bounds: ')) return otherIndex(failure, of, step.index);
+    return message.includes(' must be an integer, got number') ? wrapped(step.index, 'tool.math.Floor(', ')') : [];
+  }
+  const json = parsedFirst(failure, expr, index);
+  if (json.length > 0) return json;
+  const kind = message.startsWith('a list') ? 'list' : 'text';
+  const call = methodCall(step.name, of, kind, [])?.text;
+  if (call === undefined || OTHERS[kind].some((group) => call.startsWith(group))) return [];
+  return sameSteps(failure, expr, step).map((same) => replaced({ s: same.of.s, e: same.step.e }, call));
+}
+
+/** Groups of tools that take no list, or no text. */
+const OTHERS = { list: ['tool.str.', 'tool.map.'], text: ['tool.list.', 'tool.map.', 'tool.math.'] } as const;
+
+/** All places of a program that have the text of an access up to one of its steps. */
+function sameSteps(
+  { stmts, text }: Failure,
+  { s }: AccessExpr,
+  { e }: AccessStep,
+): readonly { readonly of: AccessExpr; readonly step: AccessStep }[] {
+  const written = text.slice(s, e);
+  const found: { of: AccessExpr; step: AccessStep }[] = [];
+  for (const stmt of stmts)
+    for (const root of expressionsOf(stmt))
+      eachExpression(root, (of) => {
+        const step = of.k === 'access' ? of.steps.find((each) => text.slice(of.s, each.e) === written) : undefined;
+        if (of.k === 'access' && step !== undefined) found.push({ of, step });
+      });
+  return found;
+}
+
+/** A text that holds JSON, and is used as what it describes. */
+function parsedFirst(failure: Failure, { base, s, steps }: AccessExpr, index: number): readonly RawEdit[] {
+  const value = base.k === 'name' ? onlyValue(failure, base.name) : undefined;
+  const inList = index > 0 && value?.k === 'str' && value.v.startsWith('[') && value.v.endsWith(']');
+  if (inList) return wrapped(value, 'tool.json.Parse(', ')');
+  if (index > 0 || failure.hint?.includes('tool.json.Parse(') !== true) return [];
+  return wrapped(value ?? { s, e: steps[0]?.s ?? s }, 'tool.json.Parse(', ')');
+}
+
+/** The key of a map that the program spells in another way. */
+function otherKey(failure: Failure, expr: AccessExpr, index: number): readonly RawEdit[] {
+  const { stmts, text } = failure;
+  const step = expr.steps[index];
+  if (step === undefined) return [];
+  const of = text.slice(expr.s, step.s);
+  if (step.k === 'index' && step.index.k !== 'str') return byKey(failure, of, step);
+  const key = step.k === 'field' ? step.name : text.slice(step.index.s + 1, step.index.e - 1);
+  const keys = expr.base.k === 'name' ? keysOf(stmts, expr.base.name) : new Set<string>();
+  if (keys.size === 0 || keys.has(key)) return [];
+  const same = sameSteps(failure, expr, step);
+  if (key === 'length' && step.k === 'field') return same.map((one) => replaced({ s: one.of.s, e: one.step.e }, `len(${of})`));
+  const meant = nearestName(key, keys);
+  if (meant === undefined || !isSlip(key, meant)) return [];
+  const written = step.k === 'field' ? `.${meant}` : `[${JSON.stringify(meant)}]`;
+  return same.map((one) => replaced(one.step, written));
+}
+
+/** The keys of all maps of which a variable may be made; none where a call makes a part of it. */
+function keysOf(stmts: readonly Stmt[], variable: string): ReadonlySet<string> {
+  const keys = new Set<string>();
+  let isKnown = true;
+  for (const stmt of settersOf(stmts, new Set([variable])))
+    for (const root of expressionsOf(stmt))
+      eachExpression(root, (each) => {
+        isKnown &&= each.k !== 'tool' && each.k !== 'call';
+        if (each.k === 'map') for (const [name] of each.entries) if (name.k === 'str') keys.add(name.v);
+      });
+  return isKnown ? keys : new Set();
+}
+
+/** An item that is used as if a loop gave keys or indices: `m[k]` in a loop over `m`. */
+function byKey({ text, around }: Failure, of: string, step: AccessStep): readonly RawEdit[] {
+  if (step.k !== 'index' || step.index.k !== 'name') return [];
+  const { name } = step.index;
+  const loop = around.findLast((stmt) => stmt.k === 'for' && stmt.item.name === name);
+  const isOver = loop?.k === 'for' && loop.key === undefined && text.slice(loop.over.s, loop.over.e) === of;
+  return isOver ? [{ s: loop.item.e, e: loop.item.e, text: ', _item' }] : [];
+}
+
+/** An index that counts from 1, or goes one too far. */
+function otherIndex({ text, around, stmts }: Failure, of: string, index: Expr): readonly RawEdit[] {
+  const length = `len(${of})`;
+  const written = ({ s, e }: Span): string => text.slice(s, e);
+  if (written(index) === length) return [replaced(index, `${length} - 1`)];
+  if (index.k !== 'name') return [];
+  const { name } = index;
+  const loop = around.findLast(({ k }) => k === 'while' || k === 'for');
+  const lessOne = (): readonly RawEdit[] => {
+    const uses: RawEdit[] = [];
+    for (const stmt of stmts.filter(({ s, e }) => loop !== undefined && loop.s < s && e <= loop.e))
+      for (const root of expressionsOf(stmt))
+        eachExpression(root, (expr) => {
+          if (expr.k !== 'access') return;
+          for (const step of expr.steps)
+            if (step.k === 'index' && step.index.k === 'name' && step.index.name === name && text.slice(expr.s, step.s) === of)
+              uses.push(replaced(step.index, `${name} - 1`));
+        });
+    return uses;
+  };
+  if (loop?.k === 'for' && loop.item.name === name && loop.over.k === 'tool' && toolParts(loop.over.name)[1] === 'range') {
+    const [from, to] = loop.over.args;
+    if (from === undefined || to === undefined) return [];
+    if (written(to) !== `${length} + 1`) return [];
+    if (written(from) === '1') return lessOne();
+    return written(from) === '0' ? [replaced(to, length)] : [];
+  }
+  if (loop?.k !== 'while' || loop.cond.k !== 'binary') return [];
+  const { first, rest } = loop.cond;
+  const [term, ...more] = rest;
+  const counts = first.k === 'name' && first.name === name && term?.op === '<=' && written(term.right) === length;
+  if (!counts || more.length > 0) return [];
+  const start = stmts.findLast((stmt) => stmt.e <= loop.s && targetsOf(stmt).some((target) => target.name.name === name));
+  const from = start?.k === 'set' ? written(start.value) : '';
+  if (from === '1') return lessOne();
+  return from === '0' ? [{ s: term.at, e: term.at + term.op.length, text: '<' }] : [];
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '>', '<=', '>=']);
+
+/** An operator that cannot take its operands. */
+function ofOperator(failure: Failure, expr: BinaryExpr, stmt: Stmt): readonly RawEdit[] {
+  const { at, message } = failure;
+  const index = expr.rest.findIndex((term) => term.at === at);
+  const term = expr.rest[index];
+  const begin = `'${term?.op}' cannot be applied to `;
+  if (term === undefined || !message.startsWith(begin)) return [];
+  const left = index === 0 ? expr.first : undefined;
+  const given = message.slice(begin.length);
+  const operands = [expr.first, ...expr.rest.map(({ right }) => right)];
+  if (term.op === '&' && (given.startsWith('string') || given.includes(' and string'))) {
+    if (operands.some((part) => part.k === 'binary' && part.rest.some(({ op }) => COMPARISONS.has(op)))) return [];
+    const inBrackets = operands.slice(1).flatMap((part) => (part.k === 'binary' ? wrapped(part, '(', ')') : []));
+    return [...expr.rest.map((each) => ({ s: each.at, e: each.at + 1, text: '+' })), ...inBrackets];
+  }
+  if (term.op === '^' && expr.rest.length === 1 && !given.includes('string') && !given.includes('nil'))
+    return operands.some(({ k }) => k === 'binary' || k === 'unary') ? [] : [{ s: at, e: at + 1, text: '**' }];
+  if (given.startsWith('nil and ')) return left === undefined ? [] : ofNil(failure, left, stmt, term.op, given.slice(8));
+  if (given.endsWith(' and nil')) return ofNil(failure, term.right, stmt, term.op, given);
+  return term.op === '+' && given.startsWith('list') && left !== undefined && isTarget(failure, stmt, left)
+    ? wrapped(term.right, '[', ']')
+    : [];
+}
+
+/** Whether a statement sets what an expression reads. */
+function isTarget({ text }: Failure, stmt: Stmt, { s, e }: Span): boolean {
+  const [target, ...more] = targetsOf(stmt);
+  return target !== undefined && more.length === 0 && text.slice(target.s, target.e) === text.slice(s, e);
+}
+
+/** What a sum, a product or a list begins with. */
+const STARTS: Readonly<Record<string, string>> = { '+': '0', '-': '0', '*': '1' };
+
+/** An operand that is nil: what is counted has no value to begin with, or its key is another one. */
+function ofNil(failure: Failure, operand: Expr, stmt: Stmt, op: string, other: string): readonly RawEdit[] {
+  const { text, stmts, around } = failure;
+  const start = op === '+' && other.startsWith('list') ? '[]' : STARTS[op];
+  if (start !== undefined && isTarget(failure, stmt, operand)) {
+    if (operand.k === 'name') {
+      const isSet = stmts.some((each) => each.e <= stmt.s && targetsOf(each).some(({ name }) => name.name === operand.name));
+      const [outer] = around;
+      if (isSet || outer === undefined) return [];
+      const indent = text.slice(text.lastIndexOf('\n', outer.s - 1) + 1, outer.s);
+      return indent.trim() === '' ? [{ s: outer.s, e: outer.s, text: `set ${operand.name} = ${start}\n${indent}` }] : [];
+    }
+    const step = operand.k === 'access' ? operand.steps.at(-1) : undefined;
+    if (step === undefined || start === '1') return [];
+    const key = step.k === 'field' ? JSON.stringify(step.name) : text.slice(step.index.s, step.index.e);
+    return [replaced(operand, `tool.map.Get(${text.slice(operand.s, step.s)}, ${key}, ${start})`)];
+  }
+  return operand.k === 'access' ? otherKey(failure, operand, operand.steps.length - 1) : [];
+}
+
+/** Most rounds in which statements are looked for that set the variables of those found before. */
+const MOST_ROUNDS = 8;
+
+/** What a value that failed was made of. */
+export interface Origins {
+  /** The expressions of the statement that failed and of those around it. */
+  readonly here: readonly Span[];
+  /** Those of the statements that set their variables, directly or by others. */
+  readonly before: readonly Span[];
+  /** The calls that have such a variable as an argument. */
+  readonly calls: readonly Span[];
+}
+
+/** Where the values of a failure came from. */
+export function originsOf({ stmts, around }: Failure): Origins {
+  const names = new Set<string>();
+  for (const stmt of around) readBy(stmt, names);
+  const others = stmts.filter((stmt) => !around.includes(stmt));
+  const setters = settersOf(others, names);
+  const spans = (some: Iterable<Stmt>): readonly Span[] =>
+    [...some].flatMap((stmt) => [...expressionsOf(stmt), ...targetsOf(stmt)]);
+  return {
+    here: spans(around),
+    before: spans(setters),
+    calls: stmts.flatMap((stmt) =>
+      stmt.k === 'call' && stmt.call.args.some((arg) => arg.k === 'name' && names.has(arg.name)) ? [stmt] : [],
+    ),
+  };
+}
+
+/** Adds the variables that a statement reads. */
+function readBy(stmt: Stmt, names: Set<string>): void {
+  for (const root of expressionsOf(stmt))
+    eachExpression(root, (expr) => {
+      if (expr.k === 'name') names.add(expr.name);
+    });
+}
+
+/** The statements that set some variables, directly or by others. Adds these others to `names`. */
+function settersOf(stmts: readonly Stmt[], names: Set<string>): ReadonlySet<Stmt> {
+  const found = new Set<Stmt>();
+  for (let round = 0, size = -1; round < MOST_ROUNDS && size < found.size; round++) {
+    size = found.size;
+    for (const stmt of stmts.toReversed()) {
+      if (found.has(stmt)) continue;
+      const sets = [...targetsOf(stmt).map(({ name }) => name.name), ...(stmt.k === 'for' ? loopNames(stmt) : [])];
+      if (!sets.some((name) => names.has(name))) continue;
+      found.add(stmt);
+      readBy(stmt, names);
+    }
+  }
+  return found;
+}
