@@ -263,3 +263,54 @@ describe('committing', () => {
     expect(await store.read('s')).toMatchObject({ status: 'halted', head: record?.seal?.hash });
   });
 });
+
+/** Drives a session of six turns. `between` happens after each decision. */
+async function sixTurns(between: (turn: number, store: MemoryStore) => unknown, clock = new TestClock()) {
+  const store = new (class extends MemoryStore {
+    claims = 0;
+    override claim(...args: Parameters<MemoryStore['claim']>): ReturnType<MemoryStore['claim']> {
+      this.claims += 1;
+      return super.claim(...args);
+    }
+  })({ clock });
+  let outcome: unknown;
+  try {
+    outcome = await controller({ store, clock }).loop.runLoop({
+      userdata: USERDATA,
+      agent: programAgent(...Array.from({ length: 5 }, () => 'continue'), 'done'),
+      sid: 's',
+      onEvent: (event) => (event.type === 'decided' ? between(event.turn, store) : undefined),
+    });
+  } catch (error) {
+    outcome = error;
+  }
+  return { outcome, claims: store.claims };
+}
+
+describe('issue 48: a session between two turns of one process', () => {
+  it('is claimed once, and goes on as the process left it', async () => {
+    expect(await sixTurns(() => {})).toMatchObject({ outcome: { decision: 'DONE', turns: { length: 6 } }, claims: 1 });
+  });
+
+  it('is claimed again when no renewal of its lease could fail', async () => {
+    const clock = new TestClock();
+    const { claims } = await sixTurns(() => (clock.elapsed += 3000), clock);
+    expect(claims).toBe(3);
+  });
+
+  it('runs no further program when its end is requested', async () => {
+    const { outcome } = await sixTurns((turn, store) => (turn === 2 ? store.cancel('s') : undefined));
+    expect(outcome).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [{}, {}, { output: '' }] });
+  });
+
+  it('is lost when another process has claimed it, and nothing of the next turn is stored', async () => {
+    const clock = new TestClock();
+    const { outcome } = await sixTurns((turn, store) => {
+      if (turn !== 2) return undefined;
+      // On the clock of the store alone the lease has ended.
+      clock.ms += 60_000;
+      return store.claim('s', { owner: 'other', ms: 1000 });
+    }, clock);
+    expect(outcome).toBeInstanceOf(SessionLeasedError);
+  });
+});

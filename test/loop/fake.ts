@@ -3,7 +3,7 @@ import { rootTurn } from '../../src/context/turn.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
 import { shapeProblem } from '../../src/wire/admission.ts';
-import { languageError } from '../../src/wire/errorinfo.ts';
+import { cancelledError, languageError } from '../../src/wire/errorinfo.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { Source, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
@@ -58,6 +58,7 @@ export function fakeExecutor(
         async execute({ sources: [source = { name: '', text: '' }] = [], globals = {}, onOut }) {
           const reason = rejection(source, denied);
           if (reason !== null) return { ...refusedResult(reason.error), ...reason };
+          if (init.context.aborted) return result([], [], cancelledError('the turn has ended'));
           spy.calls.push('execute');
           spy.running += 1;
           spy.mostRunning = Math.max(spy.mostRunning, spy.running);

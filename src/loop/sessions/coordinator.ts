@@ -53,6 +53,8 @@ export class SessionCoordinator {
   readonly #agreement: Agreement;
   /** Different for every process: another one may have the same owner later. */
   readonly instance = randomUUID();
+  /** What this process knows of sessions whose lease it holds between two turns, so that it need not claim them again. */
+  readonly #known = new Map<string, DrivenSession>();
   #abandoned = new AbortController();
 
   constructor({
@@ -112,17 +114,31 @@ export class SessionCoordinator {
     return this.#agreement.mustAgree(state);
   }
 
-  /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
+  /**
+   * Claims the session and logs its unlogged decisions; a session that this process holds is as it left it. Throws as
+   * {@link SessionStore.claim} and the log do.
+   */
   async claim(sid: string): Promise<DrivenSession> {
     const until = this.#leases.end();
-    return this.#driven(await this.store.claim(sid, this.#leases.lease), until);
+    const known = this.#known.get(sid);
+    if (known === undefined || !this.#leases.isFresh(known.holding)) return this.#driven(await this.#taken(sid), until);
+    this.#known.delete(sid);
+    return known;
+  }
+
+  /** Claims a session from the store. Whatever this process knew of it may have changed. */
+  #taken(sid: string): Promise<ClaimedSession> {
+    this.#known.delete(sid);
+    return this.store.claim(sid, this.#leases.lease);
   }
 
   /** Claims sessions that are ready, as {@link claim} does. Throws as {@link SessionStore.next} and the log do. */
   async next(most: number, runnable: Runnable): Promise<readonly DrivenSession[]> {
     const until = this.#leases.end();
     const found = await this.store.next(this.#leases.lease, most, runnable);
-    return Promise.all(found.map((each) => this.#driven(each, until)));
+    const driven = await Promise.all(found.map((each) => this.#driven(each, until)));
+    for (const each of driven) this.#known.set(each.state.sid, each);
+    return driven;
   }
 
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
@@ -171,6 +187,7 @@ export class SessionCoordinator {
   abandon(): Promise<void> {
     const before = this.#abandoned;
     this.#abandoned = new AbortController();
+    this.#known.clear();
     before.abort();
     return this.#leases.abandon();
   }
@@ -185,7 +202,7 @@ export class SessionCoordinator {
    * null, is the turn whose attempts count: the process was told to end or lost the session. Throws as {@link SessionStore.claim} does.
    */
   async free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
-    const { next, fence } = await this.store.claim(sid, this.#leases.lease);
+    const { next, fence } = await this.#taken(sid);
     if (before !== null && next.kind !== 'fresh') {
       const { attempt, deaths } = before;
       await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
@@ -201,7 +218,7 @@ export class SessionCoordinator {
 
   /** Keeps a session from all processes for the length of a lease. */
   async setAside(sid: string): Promise<void> {
-    await this.store.claim(sid, this.#leases.lease);
+    await this.#taken(sid);
   }
 
   /** Whether no other process can drive the session yet. */
@@ -209,10 +226,11 @@ export class SessionCoordinator {
     return this.#leases.lasts(holding);
   }
 
-  /** Stores that a turn starts, or how far it is. */
+  /** Stores that a turn starts, or how far it is. A turn whose session is to end is told so, as by a renewal of its lease. */
   async start(turn: StartedTurn, { fence, holding }: DrivenSession): Promise<void> {
-    await this.store.start(turn, fence);
+    const isCancelled = await this.store.start(turn, fence);
     holding.begun = turn.attempt > 0 && turn.runner === this.instance ? turn : null;
+    if (isCancelled) this.#leases.cancel(turn.sid);
   }
 
   /** Gives up a session that this process has lost, or may have: its attempt has ended no process, and counts for nothing. */
@@ -253,24 +271,27 @@ export class SessionCoordinator {
    * another process then logs it. Calls `stored` as soon as it is stored.
    */
   async commit(
-    { fence, holding }: DrivenSession,
+    claimed: DrivenSession,
     record: TurnRecord | null,
     next: SessionState,
     keepLease = false,
     stored: () => void = () => {},
   ): Promise<void> {
+    const { fence, holding } = claimed;
     const at = this.clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
     const unlogged = entry !== null && this.#logKind === 'owed';
     const keep = keepLease && next.status === 'open';
     const second = Math.floor(at / 1000);
-    await this.store.commit({
+    const usedSince = second - this.#replayTtl;
+    // All tokens that verified, including those that the decision did not choose.
+    const used = (record?.candidates ?? []).flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : []));
+    const isCancelled = await this.store.commit({
       fence,
       record,
       next,
-      // All tokens that verified, including those that the decision did not choose.
-      used: (record?.candidates ?? []).flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : [])),
-      usedSince: second - this.#replayTtl,
+      used,
+      usedSince,
       unlogged,
       entry: this.#logKind === 'own' ? entry : null,
       at,
@@ -281,6 +302,10 @@ export class SessionCoordinator {
     if (next.status !== 'open') this.#agreement.delete(next.sid);
     // If the store was set back, the log may have the end of a session already.
     if (unlogged) await this.#add(entry, holding, record !== null, keep);
+    if (!keep || record === null || isCancelled) return;
+    const recent = [...claimed.used.filter((each) => each.second >= usedSince), ...used];
+    const fresh = { next: { kind: 'fresh' }, steps: [], used: recent, unlogged: [], unloggedEnd: null } as const;
+    this.#known.set(next.sid, { ...claimed, state: next, ...fresh });
   }
 
   /**

@@ -81,6 +81,11 @@ export class Leases {
     this.#timer.unref();
   }
 
+  /** Ends the turn of a session whose end was requested. */
+  cancel(sid: string): void {
+    this.#held.get(sid)?.onLost();
+  }
+
   /** Stops renewing. The lease itself stands until it is released or expires. */
   drop(sid: string): void {
     this.#held.get(sid)?.over.resolve();
@@ -130,6 +135,11 @@ export class Leases {
     if (this.#clock.monotonic() < session.until) return true;
     session.until = LOST;
     return false;
+  }
+
+  /** Whether so much of a lease is left that one renewal of it may fail: a turn can begin without another claim. */
+  isFresh({ until }: Holding): boolean {
+    return this.#clock.monotonic() < until - (this.lease.ms * 2) / 3;
   }
 
   /** Whether the timer runs. It runs exactly while sessions are held. */

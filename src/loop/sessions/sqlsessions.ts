@@ -157,7 +157,7 @@ export abstract class SqlSessions implements ErasableStore {
     this.#engine.wake();
   }
 
-  async start(turn: StartedTurn, fence: number): Promise<void> {
+  async start(turn: StartedTurn, fence: number): Promise<boolean> {
     const { sid, suspended } = turn;
     const text = storable(turn, (text) => readStarted(text, sid, turn.turn));
     const waiting = suspended && storable(waitingOf(turn.turn, suspended), (text) => readWaiting(text, sid));
@@ -166,7 +166,7 @@ export abstract class SqlSessions implements ErasableStore {
       this.#statements.start,
       ...[sid, fence, text, turn.turn, turn.nonce, waiting, until === null ? null : Math.floor(until)],
     );
-    if (started !== undefined) return;
+    if (started !== undefined) return Number(started['cancelled']) === 1;
     await this.#mustHold(sid, fence);
     throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(sid)} is not the next`);
   }
@@ -184,12 +184,12 @@ export abstract class SqlSessions implements ErasableStore {
     if (held === undefined) await this.#mustHold(sid, fence);
   }
 
-  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<void> {
+  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<boolean> {
     const { sid } = next;
     // Tells this commit from all others when it is repeated because nobody knows whether it was done.
     const stamp = randomUUID();
     const [owed, endOwed] = [unlogged && record !== null ? 1 : 0, unlogged && record === null ? 1 : 0];
-    const [done] = await this.#sql.change(
+    let [done] = await this.#sql.change(
       this.#statements.commit,
       ...[sid, fence, stamp, next.status, next.reason, next.nextTurn, stateText(next), Math.floor(at)],
       ...[next.status === 'open' ? 0 : 1, Math.ceil(usedSince), storable(used, readUsed), owed, endOwed, keep ? 1 : 0],
@@ -198,12 +198,14 @@ export abstract class SqlSessions implements ErasableStore {
         : [record.turn, record.decision, record.inputs.nonce, record.digest, recordText(record)]),
       ...[entry?.turn_index ?? null, entry === null ? null : JSON.stringify(entry)],
     );
-    if (done === undefined && (await this.#sql.again(this.#statements.stamp, sid, stamp)).length === 0) {
+    if (done === undefined) [done] = await this.#sql.again(this.#statements.stamp, sid, stamp);
+    if (done === undefined) {
       await this.#mustHold(sid, fence);
       throw notStarted(sid, record?.turn ?? next.nextTurn);
     }
     if (entry !== null) this.#engine.logged();
     if (!keep) this.#engine.wake();
+    return Number(done['cancelled']) === 1;
   }
 
   async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {

@@ -85,7 +85,7 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
     release: `UPDATE ${sessions} SET lease_owner = NULL, lease_until = NULL, idle_since = ${now} WHERE sid = $1 AND fence = $2`,
     start: `UPDATE ${sessions} SET started = $3, started_turn = $4, started_nonce = $5, waits = $6,
        waits_until = CASE WHEN cancelled = 1 THEN NULL ELSE ${whole('$7')} END
-       WHERE ${HELD} AND status = 'open' AND next_turn = $4 RETURNING 1 AS started`,
+       WHERE ${HELD} AND status = 'open' AND next_turn = $4 RETURNING cancelled`,
     // The row is locked, so that no claim reads the steps while one of them is added.
     keep: `INSERT INTO ${steps} (sid, nonce, turn, seq, body)
        SELECT $1, started_nonce, $3, $4, $5 FROM (SELECT started_nonce FROM ${sessions} WHERE ${HELD} AND started_turn = $3 ${lock.share}) AS own
@@ -107,13 +107,13 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
        ) AS kept) END,
        owed = owed + $12, end_owed = CASE WHEN $13 = 1 THEN 1 ELSE end_owed END, ${free('$14')}
        WHERE ${HELD} AND stamp IS DISTINCT FROM $3
-         AND (${whole('$15')} IS NULL OR (next_turn = $15 AND started_turn = $15)) RETURNING 1 AS held`,
+         AND (${whole('$15')} IS NULL OR (next_turn = $15 AND started_turn = $15)) RETURNING cancelled`,
       `INSERT INTO ${turns} (sid, turn, decision, nonce, digest, record, owed)
        SELECT $1, $15, $16, $17, $18, $19, $12 WHERE ${whole('$15')} IS NOT NULL AND ${found}`,
       `DELETE FROM ${steps} WHERE sid = $1 AND NOT (${goesOn}) AND ${found}`,
       entry('$1', '$20', '$21', `CAST($21 AS text) IS NOT NULL AND ${found}`),
     ],
-    stamp: `SELECT 1 FROM ${sessions} WHERE sid = $1 AND stamp = $2`,
+    stamp: `SELECT cancelled FROM ${sessions} WHERE sid = $1 AND stamp = $2`,
     logged: [
       `UPDATE ${sessions} SET owed = (SELECT count(*) FROM ${turns} AS t WHERE t.sid = $1 AND t.owed = 1 AND t.turn <> $3),
        end_owed = CASE WHEN next_turn = $3 THEN 0 ELSE end_owed END, ${free('$4')} WHERE ${HELD} RETURNING 1 AS held`,

@@ -341,16 +341,16 @@ export interface SessionStore {
   /** Gives up a lease; has no effect on that of a later claim. */
   release(sid: string, fence: number): Promise<void>;
   /**
-   * Stores that a turn starts, before its program runs, or that it waits. Forgets the steps of an attempt with another nonce. Throws
-   * {@link SessionLeasedError}, `StoreError` (`order`).
+   * Stores that a turn starts, before its program runs, or that it waits. Forgets the steps of an attempt with another nonce. Resolves with
+   * whether the end of the session was requested. Throws {@link SessionLeasedError}, `StoreError` (`order`).
    */
-  start(turn: StartedTurn, fence: number): Promise<void>;
+  start(turn: StartedTurn, fence: number): Promise<boolean>;
   /** Stores a step of the turn that is started, until its commit. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
   keep(sid: string, step: StoredStep, fence: number): Promise<void>;
   /** Forgets a started turn whose program never ran. */
   withdraw(sid: string, fence: number): Promise<void>;
-  /** Stores the end of a turn. Throws {@link SessionLeasedError}, `StoreError` (`order`) for a turn that is not the next. */
-  commit(commit: TurnCommit): Promise<void>;
+  /** Stores the end of a turn. Resolves as {@link start} does. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
+  commit(commit: TurnCommit): Promise<boolean>;
   /** Marks the decision of a turn, or an end before this turn, as logged. Gives up the lease unless `keep` is set. */
   logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void>;
   /** Requests the end of an open session from its current or next driver, and makes it ready. False when there is no such open session. */

@@ -81,9 +81,9 @@ export async function ownedStore(make: MakeStore) {
       );
     },
     release: (sid: string, owner: string): Promise<void> => store.release(sid, fenceOf(sid, owner)),
-    start: (turn: StartedTurn, owner: string): Promise<void> => store.start(turn, fenceOf(turn.sid, owner)),
+    start: (turn: StartedTurn, owner: string): Promise<boolean> => store.start(turn, fenceOf(turn.sid, owner)),
     withdraw: (sid: string, owner: string): Promise<void> => store.withdraw(sid, fenceOf(sid, owner)),
-    commit: ({ owner, ...commit }: OwnedCommit): Promise<void> =>
+    commit: ({ owner, ...commit }: OwnedCommit): Promise<boolean> =>
       store.commit({ ...commit, fence: fenceOf(commit.next.sid, owner) }),
     logged: (sid: string, turn: number, owner: string, keep: boolean): Promise<void> =>
       store.logged(sid, turn, fenceOf(sid, owner), keep),

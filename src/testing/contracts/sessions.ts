@@ -177,7 +177,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: 'renewing prolongs, and tells of a cancellation',
+    name: 'renewing prolongs, and tells of a cancellation, as a start and a commit do',
     run: async (store) => {
       await store.create(state('s'), 1);
       await store.claim('s', lease('a', 0, 1000));
@@ -187,6 +187,8 @@ export const SESSION_CASES: readonly StoreCase[] = [
       check(await store.cancel('unknown')).equals(false);
       check(await store.renew(['s'], lease('a', 1600, 2600))).equals(['cancelled']);
       check((await store.claim('s', lease('a', 1600, 2600))).cancelled).equals(true);
+      check(await store.start(started('s'), 'a')).equals(true);
+      check(await store.commit(commitOf('s', 1, { keep: true }))).equals(true);
     },
   },
   {

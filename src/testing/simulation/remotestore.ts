@@ -105,7 +105,7 @@ export class RemoteStore implements SessionStore {
     );
   }
 
-  start(turn: StartedTurn, fence: number): Promise<void> {
+  start(turn: StartedTurn, fence: number): Promise<boolean> {
     return this.#write(
       `${turn.sid}.start`,
       () => this.#store.start(turn, fence),
@@ -129,7 +129,7 @@ export class RemoteStore implements SessionStore {
     );
   }
 
-  commit(commit: TurnCommit): Promise<void> {
+  commit(commit: TurnCommit): Promise<boolean> {
     return this.#write(
       `${commit.next.sid}.commit`,
       () => this.#store.commit(commit),

@@ -52,15 +52,17 @@ function waiting(store: SessionStore, reached: Reached): SessionStore {
       return found;
     },
     async start(turn, fence) {
-      await store.start(turn, fence);
+      const isCancelled = await store.start(turn, fence);
       await reached(turn.attempt === 0 ? 'reply' : 'start', turn.sid, turn.turn);
+      return isCancelled;
     },
     async commit(commit) {
       const { sid } = commit.next;
       const turn = commit.record?.turn ?? 0;
       await reached('commit', sid, turn);
-      await store.commit(commit);
+      const isCancelled = await store.commit(commit);
       await reached('committed', sid, turn);
+      return isCancelled;
     },
     async logged(sid, turn, ...rest) {
       await reached('mark', sid, turn);

@@ -139,10 +139,11 @@ const STORES: readonly (readonly [string, Cheat])[] = [
         despite(
           StoreError,
           () => s.start(...a),
-          async () => {},
+          async () => false,
         ),
     }),
   ],
+  ['tells no start that the end was requested', (s) => ({ start: (...a) => s.start(...a).then(() => false) })],
   ['withdraws nothing', () => ({ withdraw: async () => {} })],
   ['keeps no steps', () => ({ keep: async () => {} })],
   [
@@ -152,10 +153,11 @@ const STORES: readonly (readonly [string, Cheat])[] = [
         despite(
           StoreError,
           () => s.commit(c),
-          async () => {},
+          async () => false,
         ),
     }),
   ],
+  ['tells no commit that the end was requested', (s) => ({ commit: (c) => s.commit(c).then(() => false) })],
   ['forgets used token ids', (s) => ({ commit: (c) => s.commit({ ...c, used: [] }) })],
   ['never forgets used token ids', (s) => ({ commit: (c) => s.commit({ ...c, usedSince: 0 }) })],
   ['owes nothing to the log', (s) => ({ commit: (c) => s.commit({ ...c, unlogged: false }) })],
