@@ -1,6 +1,7 @@
 import { type TurnRecord, type TurnVerdicts, turnVerdicts } from '../loop/index.ts';
+import type { PolicyVerdict } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { costOf, type JournalEntry } from '../wire/journal.ts';
+import { costOf, type JournalEntry, type Refusal } from '../wire/journal.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { sceneOf } from './record.ts';
 import type { Texts } from './texts.ts';
@@ -8,6 +9,8 @@ import type { CallView, TurnSide, VerdictView } from './views.ts';
 
 /** Calls of one answer. */
 const MOST = 1000;
+/** Origins of one refusal. */
+const MOST_ORIGINS = 20;
 
 /** The nested sessions of a turn: their ids by the number of the `ask`. */
 export type NestedSids = ReadonlyMap<number, string>;
@@ -26,7 +29,7 @@ export function callViews(
     const { seq } = entry;
     return {
       ...callView(entry, turn, texts, (name) => `call.${seq}.${name}`),
-      verdict: verdictView(verdicts?.calls.get(seq)),
+      verdict: verdictView(verdicts?.calls.get(seq), entry.refused),
       nested: entry.kind === 'ask' ? (nested.get(seq) ?? null) : null,
       repeated: repeats.includes(seq),
     };
@@ -92,11 +95,19 @@ function deniedOf(record: TurnRecord, verdicts: TurnVerdicts | null): TurnSide['
   const denied = sceneOf(record)?.denied ?? null;
   if (denied === null) return null;
   const { tool, message } = denied;
-  return { tool, verdict: verdictView(verdicts?.refused) ?? { allowed: false, rule: 'approval', entry: null, reason: message } };
+  return { tool, verdict: verdictView(verdicts?.refused) ?? { ...UNSAID, allowed: false, rule: 'approval', reason: message } };
 }
 
-function verdictView(verdict: VerdictView | null | undefined): VerdictView | null {
+const UNSAID: Pick<VerdictView, 'entry' | 'argument' | 'origins'> = { entry: null, argument: null, origins: [] };
+
+/** A verdict, with what the journal has of a refusal. */
+function verdictView(verdict: PolicyVerdict | null | undefined, refused?: Refusal): VerdictView | null {
   if (verdict === undefined || verdict === null) return null;
   const { allowed, rule, entry, reason } = verdict;
-  return { allowed, rule, entry, reason };
+  return {
+    ...{ allowed, rule, reason },
+    entry: entry ?? refused?.entry ?? null,
+    argument: refused?.argument ?? null,
+    origins: (refused?.labels ?? []).slice(0, MOST_ORIGINS),
+  };
 }

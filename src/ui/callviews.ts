@@ -1,3 +1,4 @@
+import type { CarriedLabel } from '../wire/labels.ts';
 import type { CallSite } from '../wire/protocol.ts';
 
 /* Texts and calls in the answers of the inspector's server, as `views.ts` describes them. */
@@ -68,6 +69,10 @@ export interface VerdictView {
   /** The entry of that rule; null when no single one decided. */
   readonly entry: string | null;
   readonly reason: string;
+  /** Name of the argument for which a rule about origin refused the call; null for all other verdicts, and for what decides on the call. */
+  readonly argument: string | null;
+  /** The first labels for which it was refused, and where they come from; none for other rules. */
+  readonly origins: readonly CarriedLabel[];
 }
 
 /** A session above another one, and its `ask` that leads down to it. */

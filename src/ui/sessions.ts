@@ -149,7 +149,8 @@ async function treeOf(store: SessionStore, top: SessionSummary, aboveTop: readon
     const row = { ...sessionRow(session, above), depth: above.length - aboveTop.length };
     const at = rows.push({ ...row, sum: NOTHING }) - 1;
     let sum: Sum = { turns, fuel: spent?.fuel ?? 0, tokens: spent?.tokens ?? 0, cost: spent?.cost ?? 0 };
-    for (const below of await store.list({ parent: sid, limit: NESTED })) {
+    const asked = await store.list({ parent: sid, limit: NESTED });
+    for (const below of asked.toSorted(byCall)) {
       if (rows.length > NESTED || seen.has(below.sid)) continue;
       const its = await add(below, [...above, { sid, call: callOf(below.parent) }]);
       // A decided turn has paid for what it asked.
@@ -162,6 +163,9 @@ async function treeOf(store: SessionStore, top: SessionSummary, aboveTop: readon
   await add(top, aboveTop);
   return rows;
 }
+
+const byCall = ({ parent: one }: SessionSummary, { parent: other }: SessionSummary): number =>
+  (one?.turn ?? 0) - (other?.turn ?? 0) || (one?.seq ?? 0) - (other?.seq ?? 0);
 
 const NOTHING: Sum = { turns: 0, fuel: 0, tokens: 0, cost: 0 };
 

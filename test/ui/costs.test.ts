@@ -64,6 +64,8 @@ describe('issue 49: cost', () => {
       signal: new AbortController().signal,
     })) as SessionView;
     expect(view.nested.map(({ depth }) => depth)).toEqual([1, 2, 2]);
+    // Issue 49: in the order of the calls.
+    expect(view.nested.map(({ above }) => above.at(-1)?.call)).toEqual(['1.1', '1.1', '1.2']);
     const all = await recorded(store, ['top', ...view.nested.map(({ sid }) => sid)]);
     expect(all).toHaveLength(6);
     // The fuel of a turn has that of its asks.

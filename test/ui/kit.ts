@@ -16,6 +16,14 @@ import { newKeyring, reply, USERDATA } from '../loop/fake.ts';
 
 export const TOOLS: readonly ToolDefinition[] = [
   defineTool({ name: 'tool.stock.Count', args: [{ name: 'what', type: 'string' }], returns: 'int', run: () => 3 }),
+  defineTool({
+    name: 'tool.stock.Order',
+    args: [
+      { name: 'what', type: 'string' },
+      { name: 'number', type: 'int' },
+    ],
+    run: () => 'ordered',
+  }),
   defineTool({ name: 'tool.stock.Sell', args: [{ name: 'what', type: 'string' }], run: () => 'sold' }),
   defineTool({
     name: 'tool.human.Approve',
@@ -43,7 +51,10 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 
 /** A runtime with these tools, as a host has it. */
 export function hostRuntime(): Promise<Runtime> {
-  const policy = { allow: ['*'], deny: ['tool.stock.sell'], grants: ['*:*:*'] };
+  const policy = {
+    ...{ allow: ['*'], deny: ['tool.stock.sell'], grants: ['*:*:*'] },
+    flow: { labels: { 'tool.stock.count': ['counted'] }, sinks: { 'tool.stock.Order.number': { refuse: ['counted'] } } },
+  };
   return createRuntime({ tools: TOOLS, policy, concurrency: 1 });
 }
 

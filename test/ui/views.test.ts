@@ -137,6 +137,19 @@ describe('issue 24: one turn', () => {
     expect((await turn('good', 2)).envelope.sections?.output?.text).toContain('there are 3');
   });
 
+  it('issue 46: says of a call that was refused for where an argument came from the sink, the argument and the line', async () => {
+    const other = new MemoryStore();
+    await drive(other, { origin: [block('set n = tool.stock.Count("tea")', 'emit tool.stock.Order("tea", n)', magic('done'))] });
+    const [record] = await other.turns('origin');
+    if (record === undefined) throw new Error('the turn was not kept');
+    const [counted, ordered] = callViews(record, new Texts(PAGE_SIZES, { parts: true })).journal;
+    expect(counted?.verdict).toMatchObject({ allowed: true, argument: null, origins: [] });
+    expect(ordered?.verdict).toMatchObject({
+      ...{ allowed: false, rule: 'flow', entry: 'tool.stock.Order.number', argument: 'number' },
+      origins: [{ label: 'counted', from: 'tool.stock.count', source: 'ACTIONS', line: 2 }],
+    });
+  });
+
   it('issue 22.1 and 49: calls that run together begin together, as it was recorded, and the next one when they have ended', async () => {
     const other = new MemoryStore();
     const count = (name: string): string => `set ${name} = tool.stock.Count("${name}")`;

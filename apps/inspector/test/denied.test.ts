@@ -1,8 +1,9 @@
-// A turn that the policy denied before it ran: what the page offers, where the record can be executed and where it cannot.
+// Turns that the policy refused: what the page offers for one that was denied before it ran, and where the argument of a refused call came from.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open } from './browser.ts';
-import { sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
+import type { CallView } from '../../../src/ui/views.ts';
+import { open, reads } from './browser.ts';
+import { NO_ORIGIN, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
 import { stage } from './stage.ts';
 
 const { browser, served } = stage();
@@ -21,7 +22,7 @@ for (const { name, refusal, offers } of ways)
       ...{ decision: 'HALT', reason: 'ERR_POLICY', calls: 0, error: { code: 'NS1003', message: REASON } },
       measures: turnRow(1).measures.map((measure) => ({ ...measure, used: 0 })),
     });
-    const verdict = { allowed: false, rule: 'deny', entry: 'tool.fs.*', reason: REASON };
+    const verdict = { ...NO_ORIGIN, allowed: false, rule: 'deny', entry: 'tool.fs.*', reason: REASON };
     const turn = turnView(SID, row, {
       program: whole('command\n  call tool.fs.Delete("/old")\nendcommand\n'),
       denied: { tool: 'tool.fs.Delete', verdict },
@@ -63,3 +64,49 @@ for (const { name, refusal, offers } of ways)
     assert.deepEqual(faults, []);
     await page.context().close();
   });
+
+test('issue 46: a call that is refused for where its argument came from leads to the lines that brought it in', async () => {
+  const reason = "tool 'tool.mail.send' may not be called with what came from elsewhere, by policy rule: flow tool.mail.Send.to";
+  const error = { code: 'NS1003', message: reason };
+  const row = turnRow(2, { ...{ decision: 'HALT', reason: 'ERR_POLICY', calls: 1, failed: 1, error } });
+  const call: CallView = {
+    ...{
+      seq: 1,
+      call: '2.1',
+      kind: 'tool',
+      name: 'tool.mail.send',
+      args: [whole('"a"')],
+      result: null,
+      ms: 1,
+      cost: 0,
+      begin: 0,
+    },
+    at: { fork: 'f', source: 'ACTIONS', line: 3, column: 3 },
+    failed: { ...error, hint: null, halted: false },
+    verdict: {
+      ...{ allowed: false, rule: 'flow', entry: 'tool.mail.Send.to', reason, argument: 'to' },
+      origins: [
+        { label: 'web', from: 'tool.web.get', source: 'ACTIONS', line: 2 },
+        { label: 'crm', from: 'program', source: null, line: null },
+      ],
+    },
+    ...{ nested: null, repeated: false },
+  };
+  const turn = turnView(SID, row, { journal: [call], before: 1 });
+  const session = sessionView(sessionRow(SID, 2, { phase: 'halted', reason: 'ERR_POLICY' }));
+  const mock = await served({ session: () => session, turns: () => [row], turn: () => turn });
+  const { page, faults } = await open(browser(), `${mock.address}#/s/${SID}/t/2`);
+  const said =
+    /denied by the rule flow \(tool\.mail\.Send\.to\): its argument 'to' has web from tool\.web\.get in line 2, crm from what its agent had read/;
+  for (const part of ['', '/t/2', '/t/2/calls']) {
+    await page.goto(`${mock.address}#/s/${SID}${part}`);
+    await reads(page.locator('main'), said);
+    const origin = page.locator('.problem').filter({ hasText: 'its argument' });
+    assert.deepEqual(await origin.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
+      `#/s/${SID}/t/2/program?at=2`,
+      `#/s/${SID}/t/2/envelope`,
+    ]);
+  }
+  assert.deepEqual(faults, []);
+  await page.context().close();
+});

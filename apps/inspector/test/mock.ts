@@ -137,6 +137,9 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
   };
 }
 
+/** What a verdict has of a rule that is not about origin. */
+export const NO_ORIGIN = { argument: null, origins: [] } as const;
+
 /** What a mock server answers; a function that is not given answers with 404. */
 export interface Answers {
   readonly about?: Partial<AboutView>;

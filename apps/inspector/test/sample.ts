@@ -3,7 +3,7 @@ import { encodeBase64Url } from '../../../src/crypto/index.ts';
 import { generateKeys, keyringFrom, mintToken, newTurnNonce, publicKeys } from '../../../src/entries/aeiou.ts';
 import type { AttemptView, CallView, ErrorView, SessionView, TokenView, TurnView } from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
-import { type Answers, NOW, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
+import { type Answers, NO_ORIGIN, NOW, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
 import { PLAN } from './plan.ts';
 
 export const SID = 'nightly-report';
@@ -76,7 +76,7 @@ const call = (seq: number, name: string, line: number, more: Partial<CallView>):
   args: [],
   result: null,
   failed: null,
-  verdict: { allowed: true, rule: 'allow', entry: 'tool.db.*', reason: 'the policy allows it' },
+  verdict: { ...NO_ORIGIN, allowed: true, rule: 'allow', entry: 'tool.db.*', reason: 'the policy allows it' },
   ms: 12,
   cost: 0,
   begin: (seq - 1) * 12,
@@ -98,7 +98,13 @@ const JOURNAL: readonly CallView[] = [
     ms: 1,
     args: [whole('"/var/reports/old"')],
     failed: { code: 'NS1003', message: "tool 'tool.fs.Delete' is denied", hint: 'ask the owner of the policy', halted: false },
-    verdict: { allowed: false, rule: 'deny', entry: 'tool.fs.*', reason: 'the policy denies every tool of tool.fs' },
+    verdict: {
+      ...NO_ORIGIN,
+      allowed: false,
+      rule: 'deny',
+      entry: 'tool.fs.*',
+      reason: 'the policy denies every tool of tool.fs',
+    },
   }),
 ];
 

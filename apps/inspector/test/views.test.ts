@@ -270,7 +270,7 @@ test('issue 49: two sessions, two turns and two attempts stand side by side, eac
 });
 
 test('issue 49: at each width, a row of the list names its session, and no text of it is cut at the edge', async () => {
-  for (const width of [1440, 1101, 1100, 820, 701, 700, 390]) {
+  for (const width of [1440, 1101, 1100, 768, 701, 700, 390]) {
     const { page } = await open(browser, mock.address, { viewport: { width, height: 800 } });
     const row = page.locator('a.row', { hasText: 'approval-7' });
     await row.waitFor();
@@ -282,6 +282,9 @@ test('issue 49: at each width, a row of the list names its session, and no text 
       ),
     );
     assert.equal(cut, false, `${width}`);
+    const status = page.locator('a.row', { hasText: 'crawler' }).locator('.in-sessions > :first-child');
+    assert.equal(await status.textContent(), '▶ driven');
+    assert.equal(await status.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth), false, `${width}`);
     const [page1, footer] = await page.evaluate(() => [
       document.documentElement.scrollHeight,
       document.querySelector('footer')?.getBoundingClientRect().bottom ?? 0,

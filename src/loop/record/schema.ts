@@ -36,7 +36,7 @@ export const PUBLIC_TURN = z
     sid: z.string().min(1).meta({ description: 'Session id.' }),
     turn: position.meta({ description: 'Index of the turn; turns count from 1.' }),
     decision: DECISION,
-    reason: HALT_REASON.exclude(['ERR_MAX_TURNS', 'ERR_AGENT'])
+    reason: HALT_REASON.exclude(['ERR_MAX_TURNS'])
       .nullable()
       .meta({ description: 'Why the host halted; null for every other decision.' }),
     kid: z.string().nullable().meta({ description: 'Key of the chosen token; null when no token verified.' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import { VIEWED_ENTRY } from './parts.ts';
+import { SAID, VIEWED_ENTRY } from './parts.ts';
 import type { TurnRecord } from './record.ts';
 import { RECORD } from './schema.ts';
 
@@ -18,6 +18,7 @@ const candidate = z.looseObject({
 const VIEWED = RECORD.extend({
   journal: z.array(VIEWED_ENTRY),
   candidates: z.array(candidate),
+  labels: SAID.optional(),
 });
 
 /** Why a record cannot be shown; null when it can. */

@@ -6,6 +6,7 @@ import type { LoopEvent } from '../../../src/loop/events.ts';
 import { seededIds } from '../../../src/loop/ids.ts';
 import { MemoryLog } from '../../../src/loop/log/log.ts';
 import type { LoopControllerOptions, LoopOptions } from '../../../src/loop/options.ts';
+import { recordProblem } from '../../../src/loop/record/viewed.ts';
 import { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
@@ -78,6 +79,8 @@ async function session(
   const onEvent = (event: LoopEvent) => void events.push(event);
   const result = await loop.runLoop({ sid: 's', userdata: USERDATA, agent, onEvent, ...options });
   const [record] = await store.turns('s');
+  // Whatever the loop has recorded can be shown.
+  if (record !== undefined) expect(recordProblem(record)).toBeNull();
   return { loop, agent, events, result, record, log, store, told: agent.asked.slice(1).map(problemOf) };
 }
 

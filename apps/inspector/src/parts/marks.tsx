@@ -8,6 +8,7 @@ import { Foreign } from './text.tsx';
 
 const SIGNS: Readonly<Record<string, string>> = {
   open: '●',
+  driven: '▶',
   waiting: '◔',
   done: '✓',
   aborted: '⊘',

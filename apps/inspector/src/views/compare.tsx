@@ -278,7 +278,11 @@ function Part({ side, part: { above, decision, facts, journal, calls } }: { read
         {journal.slice(0, CALLS).map((call) => (
           <li key={call.seq}>
             <Foreign text={`${call.name}(${call.args.map(({ text }) => text).join(', ')})`} most={160} />{' '}
-            {call.result === null ? <Denial call={call} /> : <Foreign text={`→ ${call.result.text}`} most={120} />}
+            {call.result === null ? (
+              <Denial call={call} of={turn === null ? null : { sid, turn }} />
+            ) : (
+              <Foreign text={`→ ${call.result.text}`} most={120} />
+            )}
           </li>
         ))}
       </ul>

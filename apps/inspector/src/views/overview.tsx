@@ -28,7 +28,9 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
               ['took', <a href={turnLink(sid, turn.turn, 'flames')}>{duration(turn.latencyMs)}</a>],
               [
                 'of which',
-                turn.phases.length === 0 ? null : turn.phases.map(({ name, ms }) => `${PHASES[name]} ${duration(ms)}`).join(', '),
+                turn.phases.length === 0
+                  ? null
+                  : turn.phases.map(({ name, ms }) => `${PHASES[name]} ${duration(ms)}`.replaceAll(' ', '\u00a0')).join(', '),
               ],
               ['in calls', turn.calls === 0 ? null : duration(turn.callsMs)],
               ['agent', agent === null ? 'not consulted' : <Foreign text={agent.name ?? 'without a name'} />],
@@ -111,7 +113,7 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
       {denied !== null && (
         <p>
           The policy refused the whole turn, for the tool <Foreign text={denied.tool} />:{' '}
-          <Verdict verdict={denied.verdict} said={failure?.message} />
+          <Verdict verdict={denied.verdict} of={turn} said={failure?.message} />
         </p>
       )}
       {failed.length > 0 && (
@@ -123,7 +125,7 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
                 <a href={turnLink(sid, turn.turn, 'calls', String(call.seq))}>
                   call <Foreign text={call.call} /> <Foreign text={call.name} /> in line {call.at.line}
                 </a>
-                : <Denial call={call} said={failure?.message} />
+                : <Denial call={call} of={turn} said={failure?.message} />
               </li>
             ))}
           </ul>

@@ -225,7 +225,7 @@ function FailedCalls({ turn, said }: { readonly turn: TurnView; readonly said: s
           <code>
             <Foreign text={`${call.name}(${call.args.map(({ text }) => text).join(', ')})`} most={300} />
           </code>{' '}
-          in line {call.at.line}: <Denial call={call} said={said} />
+          in line {call.at.line}: <Denial call={call} of={turn} said={said} />
         </li>
       ))}
       {failed.length > FAILED && <li class="faint">and {grouped(failed.length - FAILED)} more</li>}

@@ -202,11 +202,12 @@ function Line({ row, now, usd }: LineProps) {
   return (
     <span class="in-sessions">
       <span>
-        <Badge word={row.phase} />{' '}
-        {row.driven && (
-          <span class="faint" title="a process drives this session">
-            driven
+        {row.driven && row.phase === 'open' ? (
+          <span title="open, and a process drives it">
+            <Badge word="driven" />
           </span>
+        ) : (
+          <Badge word={row.phase} />
         )}
       </span>
       <span class="strong">

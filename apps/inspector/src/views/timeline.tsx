@@ -100,7 +100,7 @@ export function Timeline({ session }: { readonly session: SessionView }) {
         label="Turns"
         count={turns}
         follow={session.phase === 'open'}
-        height={[36, 72]}
+        height={[40, 72]}
         href={(index) => turnLink(sid, index + 1)}
         onSight={(from, to) => {
           setRange([from, to]);
@@ -197,7 +197,7 @@ function Line({ row, times, scale, nested }: LineProps) {
       <span class="reason">
         {nested.map((session) => (
           <span key={session.sid} class="faint" title={session.sid}>
-            ↳ ask {session.parent?.seq} <Badge word={session.phase} />{' '}
+            ↳ ask {session.above.at(-1)?.call} <Badge word={session.phase} />{' '}
           </span>
         ))}
         {row.reason !== null && <Foreign text={row.reason} />}

@@ -205,7 +205,7 @@ function AnswerChoice({ call, changed, change }: AnswerChoiceProps) {
       </select>
       {changed === null ? (
         <span class="faint">
-          {call.result === null ? <Denial call={call} /> : <Foreign text={call.result.text} most={100} />}
+          {call.result === null ? <Denial call={call} of={null} /> : <Foreign text={call.result.text} most={100} />}
         </span>
       ) : (
         <textarea
@@ -285,7 +285,7 @@ function Side({ title, side }: { readonly title: string; readonly side: TurnSide
         {journal.slice(0, 50).map((call) => (
           <li key={call.seq}>
             <Foreign text={call.call} /> <Foreign text={call.name} most={60} />{' '}
-            {call.result === null ? <Denial call={call} /> : <Foreign text={`→ ${call.result.text}`} most={120} />}
+            {call.result === null ? <Denial call={call} of={null} /> : <Foreign text={`→ ${call.result.text}`} most={120} />}
           </li>
         ))}
       </ul>
