@@ -6,8 +6,8 @@ import { reasonOf } from './queue.ts';
 import { denied, type Eligibility, FAILURE } from './verdict.ts';
 import { parseVerifier } from './verifier.ts';
 
-/** The usage of the commands. No flag changes an answer. */
-export const GATE_USAGE = {
+/** The usage of the commands. No flag changes an answer: a request for help is no approval, so it is refused as any other call of another form. */
+const GATE_USAGE = {
   decide: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
   verify: 'neuroscript gate verify <intent-uuid> <sha256-hash> --queue <dir>',
 } as const;

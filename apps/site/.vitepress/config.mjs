@@ -31,12 +31,18 @@ export default defineConfig({
   base: '/__base__/',
   vite: {
     plugins: [vueOfSite],
-    // Links to social media would load their icons from a server; there are none, nor the code for them.
-    resolve: { alias: [{ find: /^.*\/VPSocialLink\.vue$/, replacement: `${SITE}.vitepress/theme/Nothing.vue` }] },
+    resolve: {
+      alias: [
+        // Links to social media would load their icons from a server; there are none, nor the code for them.
+        { find: /^.*\/VPSocialLink\.vue$/, replacement: `${SITE}.vitepress/theme/Nothing.vue` },
+        // The first page of the default theme has no main part.
+        { find: /^.*\/VPHome\.vue$/, replacement: `${SITE}.vitepress/theme/Home.vue` },
+      ],
+    },
   },
   markdown: {
     languages: [neuroscript],
-    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // The anchors that code hosts give to headings.
     anchor: { slugify },
     config(md) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { chromium } from 'playwright-core';
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
 const BELOW = '/some/where/';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let server;
 let browser;
@@ -147,6 +149,34 @@ for (const [folder, link] of [
     await page.waitForFunction(() => document.querySelector('.vp-doc h1') !== null);
     assert.deepEqual(faults, []);
     await page.close();
+  });
+
+for (const colorScheme of ['light', 'dark'])
+  test(`issue 49: axe finds nothing on the first page, a page, an error, a missing page and the playground, ${colorScheme}`, async () => {
+    const context = await browser.newContext({ colorScheme, bypassCSP: true });
+    const page = await context.newPage();
+    for (const [path, shown] of Object.entries({
+      '': 'Ten-minute tutorial',
+      'docs/tutorial.html': 'Previous',
+      'docs/errors/NS14.html': 'NS14',
+      'docs/nothing': 'Go to the first page',
+      'playground/': 'Run',
+    })) {
+      await page.goto(root + path);
+      await page.getByText(shown).first().waitFor();
+      await page.evaluate(AXE);
+      const found = await page.evaluate(async () => {
+        const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+      });
+      // Its label is its text; what follows are the keys of a shortcut, which nobody says.
+      assert.deepEqual(
+        found.filter((each) => each !== 'label-content-name-mismatch: .DocSearch'),
+        [],
+        path,
+      );
+    }
+    await context.close();
   });
 
 test('issue 49: the first program of the tutorial runs in the playground, one click away', async () => {

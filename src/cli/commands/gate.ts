@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { GATE_USAGE, main as gate } from '../../gate/main.ts';
+import { main as gate } from '../../gate/main.ts';
 import type { Execute } from '../terminal/terminal.ts';
 import { addApprove, addPropose } from './approve.ts';
 import { addExecute } from './execute.ts';
@@ -15,12 +15,12 @@ export function addGate(program: Command, execute: Execute): void {
   const verify = group.command('verify').summary('verify for the gate that an intent is approved');
   addExecute(group, execute);
   for (const [command, usage, ...first] of [
-    [group, GATE_USAGE.decide],
-    [verify, GATE_USAGE.verify, 'verify'],
+    [group, 'UUID HASH --queue DIR --verifier CMD'],
+    [verify, 'UUID HASH --queue DIR', 'verify'],
   ] as const)
     command
-      .description(`Usage: ${usage}\n\nExits with 0 for yes and with 1 for everything else. See docs/gate.md.`)
-      .usage('UUID HASH …')
+      .description('Exits with 0 for yes and with 1 for everything else. See docs/gate.md.')
+      .usage(usage)
       .helpOption(false)
       // The gate parses its arguments itself: a mistake in them must exit with 1 and with no other code.
       .argument('[WORDS...]')
