@@ -79,10 +79,10 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     if (terminal.interrupt.aborted) return EXIT.cancelled;
     if (error instanceof CommanderError) {
       const message = usageOf(error, argv);
-      if (message !== null) terminal.err.line(`neuroscript: ${sentence(message)}`);
+      if (message !== null) terminal.err.prose(`neuroscript: ${sentence(message)}`);
       return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
-    terminal.err.line(failureLine(error));
+    terminal.err.prose(failureLine(error));
     return exitOfThrown(error);
   }
 }
@@ -116,7 +116,7 @@ export async function createProgram(
       writeOut: (text) => out.line(text.trimEnd()),
       getOutHelpWidth: () => paintOut.columns,
       getErrHelpWidth: () => paintErr.columns,
-      writeErr: (text) => err.line(text.trimEnd()),
+      writeErr: (text) => err.prose(text.trimEnd()),
       // `runProgram` prints every failure, all in one form.
       outputError: () => {},
     })

@@ -81,6 +81,7 @@ export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.t
 export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { allSessions } from './sessions/all.ts';
+export { Ancestry, callOf, type SessionAbove, type SessionHead } from './sessions/ancestry.ts';
 export { type Approved, lastApproved } from './sessions/approved.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator } from './sessions/coordinator.ts';

@@ -47,10 +47,15 @@ function carried(labels: readonly CarriedLabel[] | undefined, palette: Palette):
   return labels === undefined || labels.length === 0 ? [] : field('  carries', [printable(sourcesText(labels))], palette);
 }
 
+/** What stands right of the labels. */
+const beside = (palette: Palette): Palette => ({ ...plainPalette, columns: palette.columns - LABEL - 2 });
+
 /** The signed answers to the plans of a turn. */
 function explainPlans({ plans = [] }: TurnRecord, palette: Palette): string[] {
   const lines = plans.flatMap(({ grant, kid }) => [
-    ...field(grant === null ? 'refused' : 'approved', grant === null ? ['the plan'] : explainGrant(grant, plainPalette), palette),
+    ...(grant === null
+      ? field('refused', ['the plan'], palette)
+      : row('approved', explainGrant(grant, beside(palette)), palette)),
     ...field('signed with', [printable(kid)], palette),
   ]);
   return lines.length === 0 ? [] : [...section('plan', palette), ...lines];

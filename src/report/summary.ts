@@ -31,6 +31,8 @@ export interface SessionLine extends Partial<Omit<SessionSummary, 'status' | 're
   readonly reason: string | null;
   /** Decided turns. */
   readonly turns: number;
+  /** The sessions above it and the calls that asked, from the top down; absent where they are not looked up. */
+  readonly above?: readonly { readonly sid: string; readonly call: string }[];
 }
 
 /** One session in one line. */
@@ -41,10 +43,11 @@ export function sessionLine(session: SessionLine): string {
 /** Cells that every session of a list has, which stand below each other. */
 const COLUMNS = 4;
 
-/** Sessions in a line each, in columns. */
-export function sessionLines(sessions: readonly SessionLine[]): readonly string[] {
+/** Sessions in a line each, in columns where all of these fit into the width. */
+export function sessionLines(sessions: readonly SessionLine[], width = Number.POSITIVE_INFINITY): readonly string[] {
   const rows = sessions.map(cellsOf);
   const widths = Array.from({ length: COLUMNS }, (_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  if (widths.reduce((sum, each) => sum + each + 2, 0) > width) return rows.map((row) => row.join('  '));
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -69,17 +72,18 @@ function cellsOf(session: SessionLine): readonly string[] {
     parent = null,
     spent = null,
     damaged = null,
+    above = [],
   } = session;
   const calls = waits === null ? [] : [waits, ...(waits.also ?? [])];
   return [
-    printable(sid),
+    above.length === 0 ? printable(sid) : askText(above),
     outcomeText(status === 'open' && calls.some(({ completed }) => !completed) ? 'waiting' : status, reason),
     counted(turns, 'turn'),
     ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
     ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
     ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
     ...(spent?.cost === undefined ? [] : [`cost ${usdText(spent.cost)}`]),
-    ...(parent === null ? [] : [askedBy(parent)]),
+    ...(above.length > 0 ? [`id ${printable(sid)}`] : parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...calls.map(waitOf),
     ...(status === 'open' && message !== null ? [clip(printable(message), REASON)] : []),
@@ -88,9 +92,14 @@ function cellsOf(session: SessionLine): readonly string[] {
   ];
 }
 
+/** The place of a session that an `ask` opened: its own id is random. */
+function askText(above: Required<SessionLine>['above']): string {
+  return `ask ${above.map(({ call }) => call).join(' › ')} of ${printable(above[0]?.sid ?? '')}`;
+}
+
 /** The call that asked for a session. */
 function askedBy({ sid, turn, seq }: SessionParent): string {
-  return sid === null ? `asked by call ${seq} of a run` : `asked by call ${seq} of turn ${turn} of ${printable(sid)}`;
+  return sid === null ? `ask ${seq} of a run` : askText([{ sid, call: `${turn}.${seq}` }]);
 }
 
 /** The call that a session waits for, in a few words. */

@@ -74,10 +74,3 @@ export interface VerdictView {
   /** The first labels for which it was refused, and where they come from; none for other rules. */
   readonly origins: readonly CarriedLabel[];
 }
-
-/** A session above another one, and its `ask` that leads down to it. */
-export interface AboveView {
-  readonly sid: string;
-  /** `TURN.SEQ`. */
-  readonly call: string;
-}

@@ -1,5 +1,6 @@
 import { DEFAULT_LIFETIMES, type KeyLookup } from '../aeiou/index.ts';
 import {
+  Ancestry,
   type CallAnswer,
   type Clock,
   type DecisionLog,
@@ -8,7 +9,6 @@ import {
   type SessionSummary,
 } from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
-import { Ancestry } from './ancestry.ts';
 import { callViews } from './calls.ts';
 import { Changes } from './changes.ts';
 import { Latest } from './latest.ts';

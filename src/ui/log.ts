@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { ChainWalk, LINE_BYTES, logLines, rotatedFiles, type StoredLog } from '../loop/index.ts';
-import type { Ancestry } from './ancestry.ts';
+import { type Ancestry, ChainWalk, LINE_BYTES, logLines, rotatedFiles, type StoredLog } from '../loop/index.ts';
 import type { LogPlace, LogRow, LogView } from './logviews.ts';
 import { wholeOf } from './request.ts';
 

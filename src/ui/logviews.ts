@@ -1,4 +1,4 @@
-import type { AboveView } from './views.ts';
+import type { SessionAbove } from '../loop/index.ts';
 
 /* What the inspector's server answers about the decision log and about time, as `views.ts` describes it. */
 
@@ -41,7 +41,7 @@ export interface LogRow {
     readonly ts: string;
     readonly sid: string;
     /** The sessions above it, as in `SessionRow`; none for one that is not in the store. */
-    readonly above: readonly AboveView[];
+    readonly above: readonly SessionAbove[];
     /** Cut to 200 characters; null for a session that is not in the store. */
     readonly subject: string | null;
     readonly turn: number;

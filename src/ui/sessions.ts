@@ -1,6 +1,9 @@
 import {
+  type Ancestry,
+  callOf,
   lastApproved,
   recordProblem,
+  type SessionAbove,
   type SessionCursor,
   type SessionQuery,
   type SessionState,
@@ -14,22 +17,11 @@ import {
 } from '../loop/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { sumUsd } from '../wire/money.ts';
-import { type Ancestry, callOf } from './ancestry.ts';
 import { type Past, planView } from './plan.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { spentBy, turnRow } from './turn.ts';
-import type {
-  AboveView,
-  LastTurn,
-  NestedRow,
-  SessionRow,
-  SessionsView,
-  SessionView,
-  Sum,
-  TimelineView,
-  WaitingView,
-} from './views.ts';
+import type { LastTurn, NestedRow, SessionRow, SessionsView, SessionView, Sum, TimelineView, WaitingView } from './views.ts';
 
 /** Units of a subject or a name in a list. */
 const SHORT = 200;
@@ -100,7 +92,7 @@ function queryOf(text: string, now: number): SessionQuery {
 }
 
 /** A session in a list, without its last turn. */
-function sessionRow(session: SessionSummary, above: readonly AboveView[]): SessionRow {
+function sessionRow(session: SessionSummary, above: readonly SessionAbove[]): SessionRow {
   const { sid, tenant, profile, reason, subject, agent, turns, createdAt, updatedAt, started, owed, parent, damaged } = session;
   const waiting = openCalls(session.waits).length;
   return {
@@ -140,10 +132,14 @@ export async function sessionView(
 }
 
 /** A session and those below it, each before those that it opened, with the sums of each. A store may say that two are each other's. */
-async function treeOf(store: SessionStore, top: SessionSummary, aboveTop: readonly AboveView[]): Promise<readonly NestedRow[]> {
+async function treeOf(
+  store: SessionStore,
+  top: SessionSummary,
+  aboveTop: readonly SessionAbove[],
+): Promise<readonly NestedRow[]> {
   const rows: NestedRow[] = [];
   const seen = new Set<string>();
-  const add = async (session: SessionSummary, above: readonly AboveView[]): Promise<Sum> => {
+  const add = async (session: SessionSummary, above: readonly SessionAbove[]): Promise<Sum> => {
     seen.add(session.sid);
     const { sid, turns, spent } = session;
     const row = { ...sessionRow(session, above), depth: above.length - aboveTop.length };

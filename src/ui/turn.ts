@@ -1,5 +1,12 @@
 import { decodeToken } from '../aeiou/index.ts';
-import { type CandidateRecord, type SessionStore, type Spent, spentAfter, type TurnRecord } from '../loop/index.ts';
+import {
+  type CandidateRecord,
+  type SessionAbove,
+  type SessionStore,
+  type Spent,
+  spentAfter,
+  type TurnRecord,
+} from '../loop/index.ts';
 import { CHECKS, describeToken, printable } from '../report/index.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
 import { type CarriedLabel, sourcesText } from '../wire/labels.ts';
@@ -11,7 +18,7 @@ import { envelopeOf, errorView, MESSAGE } from './envelope.ts';
 import { type FoundTurn, recordView, sceneOf } from './record.ts';
 import { RequestError } from './request.ts';
 import { jsonOf, type Texts } from './texts.ts';
-import type { AboveView, EnvelopeView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
+import type { EnvelopeView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
 
 /** Most tokens, lints and whispers of a view. A program chooses how many it makes. */
 const MOST = 200;
@@ -98,7 +105,7 @@ function carriesText(labels: readonly CarriedLabel[] = []): string | null {
 export function turnView(
   { record, before, after, prev }: FoundTurn,
   texts: Texts,
-  above: readonly AboveView[] = [],
+  above: readonly SessionAbove[] = [],
   nested?: NestedSids,
 ): TurnView {
   const side = turnSide(record, texts, nested);

@@ -6,6 +6,7 @@ import type {
   LeftOver,
   PublicKeyRecord,
   SealFault,
+  SessionAbove,
   SessionSummary,
   TurnPhase,
 } from '../loop/index.ts';
@@ -13,7 +14,7 @@ import type { CallChange, Effects } from '../tools/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitKey, Unit } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
-import type { AboveView, CallView, TextView, VerdictView } from './callviews.ts';
+import type { CallView, TextView, VerdictView } from './callviews.ts';
 
 export type * from './callviews.ts';
 
@@ -85,7 +86,7 @@ export interface SessionRow
   > {
   readonly phase: SessionPhase;
   /** The sessions above it, from the top down; none above a session of the host's own. */
-  readonly above: readonly AboveView[];
+  readonly above: readonly SessionAbove[];
   /** The last decided turn; null without one, and in answers about one session. */
   readonly last: LastTurn | null;
   /** Number of calls that wait for an answer. */
@@ -239,7 +240,7 @@ export interface PlanCallView {
 export interface TurnView extends TurnSide, AttemptsView {
   readonly sid: string;
   /** As in {@link SessionRow}. */
-  readonly above: readonly AboveView[];
+  readonly above: readonly SessionAbove[];
   /** The turns before and after, if they can be read. */
   readonly before: number | null;
   readonly after: number | null;

@@ -37,9 +37,10 @@ describe('examples/ask', () => {
     const loop = await within(['loop', ...agent, '--sid', 'demo', ...store, '--log', log, '--json']);
     expect([loop.code, JSON.parse(loop.stdout).output]).toEqual([0, ANSWER]);
     const list = linesOf((await within(['sessions', 'list', ...store])).stdout);
-    const editor = list.find((line) => line.endsWith('  asked by call 1 of turn 1 of demo'))?.split(' ')[0] ?? '';
-    expect(list.some((line) => line.includes(`  asked by call 1 of turn 1 of ${editor}`))).toBe(true);
-    expect((await within(['sessions', 'show', editor, ...store])).stdout).toContain('  asked by call 1');
+    // As on the page, by its place; the id, which is random, is what commands take.
+    const editor = list.find((line) => line.startsWith('ask 1.1 of demo '))?.split('  id ')[1] ?? '';
+    expect(list.some((line) => line.startsWith('ask 1.1 › 1.1 of demo '))).toBe(true);
+    expect((await within(['sessions', 'show', editor, ...store])).stdout).toMatch(/^ask 1\.1 of demo {2}/);
     expect((await within(['log', 'verify', log])).code).toBe(0);
     expect((await within(['replay', '--all', ...store])).stdout).toContain('3 sessions, 4 turns: 4 same');
   });

@@ -1,4 +1,7 @@
+import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { sessionLines } from '../../src/report/index.ts';
 import { command, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -50,4 +53,32 @@ it('issue 19, 19: promptuser without a line names what to do', async () => {
   expect((await within(['run', '-'], { stdin: program })).stderr).toContain(
     'hint: pass the value as a global (--global NAME=JSON)',
   );
+});
+
+/** What an output writes to a terminal of some columns. */
+function shown(columns: number, write: (out: Output) => void): readonly string[] {
+  const pieces: string[] = [];
+  const stream = new Writable({ write: (chunk, _, done) => done(void pieces.push(String(chunk))) });
+  write(new Output(Object.assign(stream, { isTTY: true, columns })));
+  return pieces.join('').split('\n').slice(0, -1);
+}
+
+it('issue 49: a message is as wide as the terminal, and breaks between words; a word that is wider stays whole', () => {
+  const hash = 'a'.repeat(64);
+  expect(shown(30, (out) => out.prose(`  hint: \u001b[31mallowed are\u001b[39m calls of  tool.shop.stock ${hash}`))).toEqual([
+    '  hint: \u001b[31mallowed are\u001b[39m calls of',
+    '    tool.shop.stock',
+    `    ${hash}`,
+  ]);
+  expect(shown(30, (out) => out.line('as it is '.repeat(9)))).toHaveLength(1);
+});
+
+it('issue 49: a list of sessions has columns where they fit', () => {
+  const session = { status: 'done', reason: null, turns: 2 };
+  const rows = [
+    { ...session, sid: 'a' },
+    { ...session, sid: 'b'.repeat(30), status: 'halted', reason: 'ERR_EXEC' },
+  ];
+  expect(sessionLines(rows)[0]).toBe(`a${' '.repeat(31)}done             2 turns`);
+  expect(sessionLines(rows, 50)[0]).toBe('a  done  2 turns');
 });

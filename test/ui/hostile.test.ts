@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readRecord, sealRecord, type TurnRecord } from '../../src/loop/index.ts';
-import { Ancestry } from '../../src/ui/ancestry.ts';
+import { Ancestry, readRecord, sealRecord, type TurnRecord } from '../../src/loop/index.ts';
 import { FILE_SIZES, type Inspector, RequestError, snapshotHtml, type TurnView } from '../../src/ui/index.ts';
 import { type LogSource, logView } from '../../src/ui/log.ts';
 import type { SeriesView } from '../../src/ui/logviews.ts';

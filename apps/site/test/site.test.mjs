@@ -157,7 +157,7 @@ for (const colorScheme of ['light', 'dark'])
     const page = await context.newPage();
     for (const [path, shown] of Object.entries({
       '': 'Ten-minute tutorial',
-      'docs/tutorial.html': 'Previous',
+      'docs/tutorial.html': 'A first program',
       'docs/errors/NS14.html': 'NS14',
       'docs/nothing': 'Go to the first page',
       'playground/': 'Run',

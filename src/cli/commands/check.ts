@@ -91,11 +91,11 @@ export async function check(names: readonly string[], flags: CheckFlags, termina
     for (const one of fixed) terminal.out.line(fixedLine(one));
     const texts = new Map(sources.map((source) => [source.name, source.text]));
     const { findings, files } = checkLines(report, texts, checker.standard, terminal.paintErr);
-    for (const line of findings) terminal.err.line(line);
-    for (const line of files) terminal.out.line(line);
+    for (const line of findings) terminal.err.prose(line);
+    for (const line of files) terminal.out.prose(line);
     const left = flags.fix ? proposals(report) : 0;
     if (left > 0)
-      terminal.err.line(`${left} proposed ${left === 1 ? 'fix is' : 'fixes are'} left; --fix --proposed makes proposed fixes`);
+      terminal.err.prose(`${left} proposed ${left === 1 ? 'fix is' : 'fixes are'} left; --fix --proposed makes proposed fixes`);
   }
   const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
   return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;

@@ -160,7 +160,7 @@ async function completeAll(sid: string | undefined, flags: CompleteFlags, termin
               printable(`${each}: call ${id} of ${tool} ${problem === null ? 'is completed' : `is open: ${problem}`}`),
             );
         }
-      if (found === 0) terminal.err.line('neuroscript: no session that matches waits for a call');
+      if (found === 0) terminal.err.prose('neuroscript: no session that matches waits for a call');
       return problems;
     }),
   );

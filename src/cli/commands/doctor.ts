@@ -107,7 +107,8 @@ function limits(): readonly object[] {
 
 function described({ flag, unit, max, help, default: usual }: LimitRow, palette: Palette): readonly string[] {
   const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, at most ${quantity(unit, max)}`;
-  return [`  ${`--${flag}`.padEnd(17)} ${amounts}`, ...paragraph(help, palette, ' '.repeat(20))];
+  const rest = ' '.repeat(20);
+  return [...paragraph(amounts, palette, `  ${`--${flag}`.padEnd(17)} `, rest), ...paragraph(help, palette, rest)];
 }
 
 function show({ ring, name, complete, active, missing }: Ring, { out, paintOut }: Terminal): void {

@@ -52,12 +52,12 @@ async function run(
   const verifier = readVerifier(flags.verifier);
   const hash = planHash({ command });
   if (hash !== request.hash) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);
-  const options = { queue: resolve(flags.queue), verifier, show: (line: string) => terminal.err.line(line) };
+  const options = { queue: resolve(flags.queue), verifier, show: (line: string) => terminal.err.prose(line) };
   try {
     const result = await executeOnce(request, options, () => ended(command));
-    if (result.state === 'executed') terminal.err.line('executed and recorded');
-    if (result.state === 'denied' && result.verdict.detail !== null) terminal.err.line(printable(result.verdict.detail));
-    if (result.state === 'failed') terminal.err.line(`[ERROR] Failed, and not recorded: ${printable(reasonOf(result.error))}`);
+    if (result.state === 'executed') terminal.err.prose('executed and recorded');
+    if (result.state === 'denied' && result.verdict.detail !== null) terminal.err.prose(printable(result.verdict.detail));
+    if (result.state === 'failed') terminal.err.prose(`[ERROR] Failed, and not recorded: ${printable(reasonOf(result.error))}`);
     return result.state === 'executed' ? EXIT.ok : EXIT.runtime;
   } catch (error) {
     throw notRecorded(error);

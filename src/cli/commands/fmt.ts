@@ -52,7 +52,7 @@ async function formatOne(runtime: Runtime, source: Source, checks: boolean, term
   if (text === null) {
     const texts = new Map([[source.name, source.text]]);
     for (const one of diagnostics)
-      for (const line of renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)) terminal.err.line(line);
+      for (const line of renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)) terminal.err.prose(line);
     return 'broken';
   }
   if (source.name === STDIN && !checks) {

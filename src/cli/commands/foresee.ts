@@ -97,7 +97,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       terminal.out.json({ ok: false, version: 1, errors: findings });
     }
     for (const line of diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)))
-      terminal.err.line(line);
+      terminal.err.prose(line);
     return EXIT.syntax;
   }
   const usual = flags.store === undefined ? null : await usualIn(flags.store);

@@ -88,14 +88,14 @@ async function host(flags: HostFlags, terminal: Terminal): Promise<ExitCode> {
       return;
     }
     const client = serveOne({ input: socket, output: socket })
-      .catch((error: unknown) => terminal.err.line(`neuroscript: a client: ${printable(messageOf(error))}`))
+      .catch((error: unknown) => terminal.err.prose(`neuroscript: a client: ${printable(messageOf(error))}`))
       .finally(() => {
         socket.destroy();
         clients.delete(client);
       });
     clients.add(client);
   });
-  terminal.err.line(`neuroscript: serving ${printable(flags.socket)}`);
+  terminal.err.prose(`neuroscript: serving ${printable(flags.socket)}`);
   if (!interrupt.aborted) await once(interrupt, 'abort');
   server.close();
   await Promise.all(clients);

@@ -58,7 +58,7 @@ async function init(dir: string, service: boolean, terminal: Terminal): Promise<
   }
   for (const name of [...files.keys()].sort()) terminal.out.line(printable(join(dir, name)));
   const step = dir === '.' ? '' : `cd ${/^[\w./-]+$/.test(dir) ? dir : JSON.stringify(printable(dir))} && `;
-  terminal.err.line(`Next: ${step}npm install; README.md has the commands.`);
+  terminal.err.prose(`Next: ${step}npm install; README.md has the commands.`);
   return EXIT.ok;
 }
 

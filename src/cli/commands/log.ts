@@ -124,7 +124,7 @@ async function checkpoint(files: readonly string[], flags: CheckpointFlags, term
   const report = await walked(files, flags, {}, terminal);
   const wrong = wrongOf(report);
   if (!report.ok || wrong !== null) {
-    terminal.err.line(`neuroscript: the log is not as it was written, so nothing is signed: ${wrong}`);
+    terminal.err.prose(`neuroscript: the log is not as it was written, so nothing is signed: ${wrong}`);
     return EXIT.runtime;
   }
   const signed = named(flags.key, () => issueCheckpoint(report, flags.after ?? GENESIS, key, systemClock.now()));

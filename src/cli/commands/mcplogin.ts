@@ -44,17 +44,17 @@ export function addLogins(tools: Command, execute: Execute): void {
 async function logIn(name: string, { mcp, timeout }: LoginFlags, terminal: Terminal): Promise<ExitCode> {
   const { server, logins } = await loginOf(name, mcp);
   const open = (address: string): void => {
-    terminal.err.line(`To log in to ${name}, open this address:`);
+    terminal.err.prose(`To log in to ${name}, open this address:`);
     terminal.out.line(address);
   };
   await usable(() => logins.login(name, server, { open, signal: terminal.interrupt, timeoutMs: timeout }));
-  terminal.err.line(`logged in to ${name}`);
+  terminal.err.prose(`logged in to ${name}`);
   return EXIT.ok;
 }
 
 async function logOut(name: string, { mcp }: LoginFlags, terminal: Terminal): Promise<ExitCode> {
   const { server, logins } = await loginOf(name, mcp);
-  terminal.err.line(logins.logout(name, server) ? `logged out of ${name}` : `there is no login to ${name}`);
+  terminal.err.prose(logins.logout(name, server) ? `logged out of ${name}` : `there is no login to ${name}`);
   return EXIT.ok;
 }
 

@@ -47,7 +47,7 @@ export async function serveMcp(flags: McpFlags, terminal: Terminal): Promise<Exi
     return EXIT.ok;
   }
   await using http = await serveHttp(servers, { port: flags.http, hosts: flags.allowHost ?? [], origins: flags.origin ?? [] });
-  terminal.err.line(`neuroscript: serving ${http.url}`);
+  terminal.err.prose(`neuroscript: serving ${http.url}`);
   if (!terminal.interrupt.aborted) await once(terminal.interrupt, 'abort');
   return EXIT.ok;
 }

@@ -95,7 +95,7 @@ async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
     opened = await withUserdata(flags.userdata, () => one(userdata, { sid }));
   } catch (error) {
     if (!(error instanceof BusyError)) throw error;
-    terminal.err.line(failureLine(error));
+    terminal.err.prose(failureLine(error));
     return EXIT.runtime;
   }
   if (flags.json) terminal.out.json({ sid: opened });

@@ -325,6 +325,6 @@ function wordsOf({ allowed, rule, reason }: PolicyVerdict): string {
 
 function warn(unknown: readonly string[], lost: readonly Lost[], { err }: Terminal): void {
   if (unknown.length > 0)
-    err.line(printable(`neuroscript: only the names of these tools are known; give --tools or --mcp: ${unknown.join(', ')}`));
-  for (const { sid, problem } of lost) err.line(printable(`neuroscript: ${sid}: ${problem}`));
+    err.prose(printable(`neuroscript: only the names of these tools are known; give --tools or --mcp: ${unknown.join(', ')}`));
+  for (const { sid, problem } of lost) err.prose(printable(`neuroscript: ${sid}: ${problem}`));
 }

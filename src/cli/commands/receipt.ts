@@ -169,7 +169,7 @@ async function redact(file: string, { part, out }: RedactFlags, terminal: Termin
   const gone = Object.keys(receipt.parts).length - Object.keys(rest.parts).length;
   if (gone === 0) throw new UsageError(`no part of ${printable(file)} is named ${part.map(printable).join(' or ')}`);
   await writeOut(formatReceipt(rest), out, terminal);
-  terminal.err.line(`neuroscript: parts withheld: ${gone}`);
+  terminal.err.prose(`neuroscript: parts withheld: ${gone}`);
   return EXIT.ok;
 }
 

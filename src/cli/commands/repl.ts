@@ -90,7 +90,7 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
     if (code !== EXIT.ok) return code;
   }
   if (lines.interactive)
-    terminal.err.line(terminal.paintErr.dim(`NeuroScript ${VERSION}; :help lists the commands, Ctrl-D ends the session`));
+    terminal.err.prose(terminal.paintErr.dim(`NeuroScript ${VERSION}; :help lists the commands, Ctrl-D ends the session`));
   return await new Conversation(lines, session, runtime, terminal).run();
 }
 

@@ -108,7 +108,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
   if (result.ok && flags.event !== undefined) await noteStrayEvents(runtime, sources, given.globals, flags.event, terminal);
   const { profile, phase } = result;
   if (probe !== null && (profile === undefined || ['request', 'parse'].includes(phase)))
-    terminal.err.line('nothing was executed, so no trace and no heat are written');
+    terminal.err.prose('nothing was executed, so no trace and no heat are written');
   else if (profile !== undefined)
     await writeHeat(flags, { profile, journal: result.journal, sources, title: files.join(', ') }, terminal);
   if (result.warnings !== undefined) return EXIT.usage;
@@ -194,7 +194,7 @@ async function perform(
       bound,
       call: flags.call === undefined ? undefined : { name: flags.call, args },
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
-      ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+      ...(live && flags.trace ? { onCall: (entry) => terminal.err.prose(renderCall(entry, terminal.paintErr)) } : {}),
     });
 }
 
@@ -220,7 +220,7 @@ async function advised(
     handlers === 0 ? [] : ['give --event NAME'],
   ].flat();
   if (ways.length > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))
-    err.line(
+    err.prose(
       `neuroscript: nothing was run: the files have no command block; ${ways.join(', or ')}; --check only looks for mistakes`,
     );
   return result;
@@ -236,7 +236,7 @@ async function noteStrayEvents(
 ): Promise<void> {
   const { files } = await runtime.parse(sources);
   const handling = sources.filter(({ name }) => files.some((file) => file.name === name && file.events > 0));
-  if (handling.length === 0) return err.line('neuroscript: no file has an event handler, so --event did nothing');
+  if (handling.length === 0) return err.prose('neuroscript: no file has an event handler, so --event did nothing');
   // Only the worker knows the names that handlers take. An event without a handler adds nothing to what it foresees.
   const mostFuel = async (names: readonly string[]): Promise<number | null> => {
     const given = names.map((name) => ({ name, source: 'cli', payload: null }));
@@ -253,7 +253,7 @@ async function noteStrayEvents(
   if (without === null) return;
   for (const name of new Set(events.map((event) => event.name)))
     if ((await mostFuel([name])) === without)
-      err.line(`neuroscript: no handler takes event '${printable(name)}', so it did nothing`);
+      err.prose(`neuroscript: no handler takes event '${printable(name)}', so it did nothing`);
 }
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {

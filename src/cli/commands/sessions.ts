@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
+  Ancestry,
   lastApproved,
   recordProblem,
   SessionCoordinator,
@@ -11,16 +12,7 @@ import {
   toPublicTurn,
   usualCosts,
 } from '../../loop/index.ts';
-import {
-  explainActions,
-  explainGrant,
-  explainTurn,
-  paragraph,
-  printable,
-  sessionLine,
-  sessionLines,
-  turnLine,
-} from '../../report/index.ts';
+import { explainActions, explainGrant, explainTurn, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
 import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
@@ -139,8 +131,10 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.json) for (const session of sessions) terminal.out.json(session);
   if (next !== null) tellNext(next, sessions.length === limit ? '--limit' : '--look', terminal);
   if (flags.json) return EXIT.ok;
-  for (const line of sessionLines(sessions))
-    for (const piece of terminal.outIsTTY ? paragraph(line, terminal.paintOut, '', '  ') : [line]) terminal.out.line(piece);
+  const ancestry = new Ancestry(store);
+  const named = [];
+  for (const session of sessions) named.push({ ...session, above: await ancestry.above(session) });
+  for (const line of sessionLines(named, terminal.outIsTTY ? terminal.paintOut.columns : undefined)) terminal.out.prose(line);
   for (const session of sessions) tellFar(session, terminal);
   return EXIT.ok;
 }
@@ -149,7 +143,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
 function tellNext(next: SessionCursor, flag: string, terminal: Terminal): void {
   const back = new Date(next.updatedAt).toISOString();
   const cursor = printable(cursorText(next));
-  terminal.err.line(`neuroscript: looked back to ${back}; ${flag} N looks further, and --after '${cursor}' goes on there`);
+  terminal.err.prose(`neuroscript: looked back to ${back}; ${flag} N looks further, and --after '${cursor}' goes on there`);
 }
 
 async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<ExitCode> {
@@ -169,7 +163,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
     throw new UsageError(`session ${printable(sid)} has no decided turn ${flags.turn} that can be read`);
   if (flags.json) terminal.out.json({ ...session, turns: turns.map(toPublicTurn) });
   else {
-    for (const line of paragraph(sessionLine(session), terminal.paintOut, '', '  ')) terminal.out.line(line);
+    terminal.out.prose(sessionLine({ ...session, above: await new Ancestry(store).above(session) }));
     const { plan, program } = session.waits ?? {};
     if (plan !== undefined) {
       if (program !== undefined) for (const line of explainActions(program, terminal.paintOut)) terminal.out.line(line);
@@ -181,7 +175,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
       else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);
   }
   tellFar(session, terminal);
-  for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
+  for (const problem of lost) terminal.err.prose(`neuroscript: ${printable(problem)}`);
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;
 }
 
@@ -217,7 +211,7 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   const ended = left?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
   if (left !== null) tellFar(left, terminal);
-  for (const problem of problems) terminal.err.line(`neuroscript: ${printable(problem)}; ${LEFT}`);
+  for (const problem of problems) terminal.err.prose(`neuroscript: ${printable(problem)}; ${LEFT}`);
   return EXIT.ok;
 }
 
@@ -230,7 +224,7 @@ function tellFar({ sid, lease }: SessionSummary, terminal: Terminal): void {
   if (lease === null || ahead <= FAR_MS) return;
   const what = `session ${printable(sid)} is held for ${Math.round(ahead / 60_000)} more minutes, longer than hosts usually take`;
   const whose = `--owner ${JSON.stringify(printable(lease.owner))}`;
-  terminal.err.line(
+  terminal.err.prose(
     `neuroscript: ${what}: the clock of its process may have been ahead; if that process has ended, "sessions cancel" with ${whose} ends the session now`,
   );
 }

@@ -179,7 +179,7 @@ async function watched(named: readonly string[], flags: TestFlags, terminal: Ter
     }
     await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
     if (terminal.interrupt.aborted) break;
-    terminal.err.line('waiting for a change; Ctrl-C ends');
+    terminal.err.prose('waiting for a change; Ctrl-C ends');
     await changed.promise;
   }
   return EXIT.ok;

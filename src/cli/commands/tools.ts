@@ -143,7 +143,7 @@ function prompt(
   out.line(printableLines(made.text.trimEnd()));
   if (procedures !== '') out.line(`\n${printableLines(procedures.trimEnd())}`);
   if (budget !== undefined && made.leftOut.length + made.shortened.length > 0)
-    err.line(
+    err.prose(
       `about ${made.tokens + estimateTokens(procedures)} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
     );
 }

@@ -66,12 +66,12 @@ async function serve(flags: UiFlags, terminal: Terminal): Promise<ExitCode> {
   const { serveUi } = await import('../../ui/index.ts');
   const inspector = resources.use(await openInspector(store, flags, resources));
   const server = resources.use(
-    await serveUi({ inspector, assets, port: flags.port, onError: (error) => terminal.err.line(problem(error)) }).catch(
+    await serveUi({ inspector, assets, port: flags.port, onError: (error) => terminal.err.prose(problem(error)) }).catch(
       unusablePort,
     ),
   );
   terminal.out.line(`Open ${server.url}`);
-  terminal.err.line('neuroscript: the address works once; Ctrl-C ends the server');
+  terminal.err.prose('neuroscript: the address works once; Ctrl-C ends the server');
   await stopped(terminal);
   return EXIT.ok;
 }

@@ -52,7 +52,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
   const [intentId = '', hash] = intent.split(':', 2);
   if (hash === undefined) throw new UsageError(`--intent must be UUID:HASH, not '${printable(intent)}'`);
   const command = readVerifier(verifier);
-  const show = (line: string): void => terminal.err.line(printable(line));
+  const show = (line: string): void => terminal.err.prose(printable(line));
   const approval = humanApproval(hash, async (work) => {
     try {
       return await executeOnce({ intentId, hash, source: 'human' }, { queue: resolve(queue), verifier: command, show }, work);

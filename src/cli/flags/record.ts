@@ -43,7 +43,7 @@ export class Recorder {
   /** Leaves the file unchanged; an earlier recording is worth more than an empty one. */
   async discard(terminal: Terminal): Promise<void> {
     await this.#removeEmpty();
-    terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
+    terminal.err.prose(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
   }
 
   /** Removes the file that {@link open} made, unless it was there before. */
@@ -71,6 +71,6 @@ export class Recorder {
       ...(unanswered === 0 ? [] : [`${counted(unanswered, 'call')} without an answer left out`]),
     ];
     const more = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
-    terminal.err.line(`recorded ${counted(calls, 'call')} in ${printable(this.#file)}${more}`);
+    terminal.err.prose(`recorded ${counted(calls, 'call')} in ${printable(this.#file)}${more}`);
   }
 }

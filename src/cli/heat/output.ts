@@ -62,5 +62,5 @@ export async function writeHeat(
     await replaceFile(traceOut, isSpeedscope ? speedscopeFile(profile, basename(title)) : chromeTrace(profile, journal));
   }
   if (page !== undefined) await replaceFile(page, heatPage(profile.heat, sources, title));
-  for (const notice of profile.heat.notices) err.line(`neuroscript: ${notice}`);
+  for (const notice of profile.heat.notices) err.prose(`neuroscript: ${notice}`);
 }

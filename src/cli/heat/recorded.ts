@@ -55,7 +55,7 @@ export async function measureRecorded(
   if (profile === null)
     throw new UsageError(`turn ${turn} of ${printable(session.sid)} was not executed again: ${problem ?? 'it ran no program'}`);
   await writeHeat(flags, { profile, journal: record.journal, sources, title: `${session.sid} turn ${turn}` }, terminal);
-  if (problem !== null) terminal.err.line(`neuroscript: ${problem}`);
+  if (problem !== null) terminal.err.prose(`neuroscript: ${problem}`);
   if (probe.at !== undefined) {
     const step = stepIn(measured, probe.at);
     if (step.step === null) throw new UsageError(absent(profile.heat, step.visits, probe.at));

@@ -128,7 +128,7 @@ async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCo
   const laidOut = await Promise.all(files.map((file) => formatted(file, runtime)));
   for (const file of laidOut) await writeNew(file.name, file.text);
   const names = files.map(({ name }) => printable(name)).join(' ');
-  terminal.err.line(terminal.paintErr.dim(`saved; run it with: neuroscript run ${names}`));
+  terminal.err.prose(terminal.paintErr.dim(`saved; run it with: neuroscript run ${names}`));
   return EXIT.ok;
 }
 

@@ -70,7 +70,7 @@ export class Conversation {
   /** Handles Ctrl-C; true for the second one at an empty prompt. */
   #interrupted(): boolean {
     if (this.#pending === null && this.#leaving) return true;
-    if (this.#pending === null) this.#terminal.err.line('press Ctrl-C again, or Ctrl-D, to leave');
+    if (this.#pending === null) this.#terminal.err.prose('press Ctrl-C again, or Ctrl-D, to leave');
     this.#leaving = this.#pending === null;
     this.#pending = null;
     return false;
@@ -101,7 +101,7 @@ export class Conversation {
         return runCommand(command, { session: this.#session, runtime: this.#runtime, terminal: this.#terminal });
     } else if (text.trim() === '' && 'text' in typed && !(await this.#lines.more())) {
       this.#pending = null;
-      this.#terminal.err.line('cancelled');
+      this.#terminal.err.prose('cancelled');
       return EXIT.ok;
     }
     return this.#add(text, 'trouble' in typed ? typed.trouble : null);
@@ -144,7 +144,7 @@ export class Conversation {
   }
 
   #tell(error: NeuroScriptError): ExitCode {
-    this.#terminal.err.line(`neuroscript: ${printable(error.message)} (${error.code})`);
+    this.#terminal.err.prose(`neuroscript: ${printable(error.message)} (${error.code})`);
     return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
   }
 

@@ -152,7 +152,7 @@ export class Session {
     const show = (): void => {
       const texts = new Map([[source.name, source.text]]);
       for (const found of diagnostics)
-        for (const line of renderDiagnostic(found, SYNTAX, texts, terminal.paintErr)) terminal.err.line(line);
+        for (const line of renderDiagnostic(found, SYNTAX, texts, terminal.paintErr)) terminal.err.prose(line);
     };
     return { source, file: files[0] ?? null, open: open.length > 0, show };
   }
@@ -168,7 +168,7 @@ export class Session {
       redefine: true,
       signal: this.#cancel.signal,
       onOut: (said) => showSaid(said, terminal),
-      ...(trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+      ...(trace ? { onCall: (entry) => terminal.err.prose(renderCall(entry, terminal.paintErr)) } : {}),
     });
     this.#usage = result.usage;
     if (!terminal.out.closed.aborted) showEnd(result, new Map(sources.map(({ name, text }) => [name, text])), terminal);
@@ -189,6 +189,6 @@ export class Session {
 
   #say(note: string): void {
     const { err, paintErr } = this.#init.terminal;
-    err.line(paintErr.dim(printable(note)));
+    err.prose(paintErr.dim(printable(note)));
   }
 }

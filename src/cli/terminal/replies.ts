@@ -39,7 +39,7 @@ export class Replies {
 
   #heading(text: string): void {
     this.#end();
-    this.#terminal.err.line(this.#terminal.paintErr.dim(`── ${text}`));
+    this.#terminal.err.prose(this.#terminal.paintErr.dim(`── ${text}`));
   }
 
   #text(text: string): void {
@@ -49,7 +49,7 @@ export class Replies {
   }
 
   #end(): void {
-    if (this.#within) this.#terminal.err.line('');
+    if (this.#within) this.#terminal.err.prose('');
     this.#within = false;
     this.#writing = null;
   }

@@ -9,7 +9,7 @@ export function showSaid(said: OutFrame, terminal: Terminal): void {
   for (const text of said.emits) terminal.out.line(terminal.outIsTTY ? printableLines(text) : text);
   for (const { to, text } of said.whispers) {
     const label = terminal.paintErr.dim(`[${printable(to)}]`);
-    for (const line of text.split('\n')) terminal.err.line(`${label} ${printableLines(line)}`);
+    for (const line of text.split('\n')) terminal.err.prose(`${label} ${printableLines(line)}`);
   }
 }
 
@@ -25,5 +25,5 @@ export function showEnd(result: RunResult, texts: SourceTexts, terminal: Termina
   }
   if (result.error !== null) lines.push(...renderEnd(withNextStep(result.error), result.errors ?? [], texts, paint));
   if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
-  for (const line of lines) terminal.err.line(line);
+  for (const line of lines) terminal.err.prose(line);
 }

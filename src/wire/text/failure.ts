@@ -10,8 +10,8 @@ import { amount, quantity } from './units.ts';
 /** Texts of the sources by name, to show the line of an error. */
 export type SourceTexts = ReadonlyMap<string, string>;
 
-/** Maximum number of columns of a source line that are shown; of a longer line, the part around the position. */
-const WINDOW = 100;
+/** Columns of a terminal that stand left and right of a source line. */
+const MARGIN = 6;
 /** Maximum number of frames of a script's stack that are shown: enough for the inner and the outer end of a deep recursion. */
 const FRAMES = 10;
 /** Maximum number of UTF-16 units of a name that are shown in a stack. */
@@ -96,20 +96,26 @@ function renderStack(stack: readonly StackFrame[], palette: Palette): string[] {
 }
 
 /**
- * The source line and, under it, a caret for each of the columns `from` to `to` (1-based, in code points). Empty when the
- * text is missing or has no such line.
+ * The source line and, under it, a caret for each of the columns `from` to `to` (1-based, in code points). Of a line that is wider than
+ * the terminal, the part around the position. Empty when the text is missing or has no such line.
  */
 export function excerpt(text: string | undefined, line: number, from: number, to: number, palette: Palette): string[] {
   const raw = lineOf(text ?? '', line);
   if (text === undefined || raw === undefined) return [];
-  const start = Math.max(0, from - 1 - WINDOW / 2);
-  const seen = pieceOf(raw, start, WINDOW + 1);
-  const chars = seen.slice(0, WINDOW).map((char) => (char === '\t' ? '  ' : printable(char)));
-  const lead = start > 0 ? '…' : '';
-  const tail = seen.length > WINDOW ? '…' : '';
-  const before = lead.length + columns(chars.slice(0, from - 1 - start).join(''));
-  const marked = Math.max(1, columns(chars.slice(from - 1 - start, to - start).join('')));
-  return [`    ${lead}${chars.join('')}${tail}`, `    ${' '.repeat(before)}${palette.red('^'.repeat(marked))}`];
+  const room = palette.columns - MARGIN;
+  const earliest = Math.max(0, from - 1 - Math.floor(room / 2));
+  const seen = pieceOf(raw, earliest, room + 1).map((char) => (char === '\t' ? '  ' : printable(char)));
+  const width = (first: number, end: number): number => columns(seen.slice(first, end).join(''));
+  // The characters before the position may be wide.
+  let first = 0;
+  while (width(first, from - 1 - earliest) > room / 2) first++;
+  let end = seen.length;
+  while (width(first, end) > room) end--;
+  const lead = earliest + first > 0 ? '…' : '';
+  const tail = end < seen.length ? '…' : '';
+  const before = lead.length + width(first, from - 1 - earliest);
+  const marked = Math.max(1, width(from - 1 - earliest, Math.min(end, to - earliest)));
+  return [`    ${lead}${seen.slice(first, end).join('')}${tail}`, `    ${' '.repeat(before)}${palette.red('^'.repeat(marked))}`];
 }
 
 /** A line as the lexer counts them, without its end. A text is not split: it may have a million lines. */

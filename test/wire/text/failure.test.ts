@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { excerpt, paletteFor, renderDiagnostic, renderError } from '../../../src/report/index.ts';
 import type { ErrorInfo } from '../../../src/wire/errors.ts';
+import { columns } from '../../../src/wire/text/printable.ts';
 
 const plain = paletteFor({}, {});
 const base: ErrorInfo = {
@@ -87,6 +88,19 @@ describe('the caret', () => {
     const [text = '', caret = ''] = excerpt(`${'a'.repeat(5000)}X${'b'.repeat(5000)}`, 1, 5001, 5001, plain);
     expect(text.length).toBeLessThan(120);
     expect(text[caret.indexOf('^')]).toBe('X');
+  });
+
+  it('issue 49: stands in an excerpt that fits the terminal, below the character, whatever the width of those before it', () => {
+    for (const width of [40, 60, 80, 120])
+      for (const char of ['a', '界', '\t', 'é'])
+        for (const before of [0, 5, 30, 500]) {
+          const [text = '', caret = ''] = excerpt(`${char.repeat(before)}X${char.repeat(500)}`, 1, before + 1, before + 1, {
+            ...plain,
+            columns: width,
+          });
+          expect(columns(text)).toBeLessThanOrEqual(width);
+          expect(columns(text.slice(0, text.indexOf('X')))).toBe(caret.indexOf('^'));
+        }
   });
 
   it('is left out when there is no such line', () => expect(excerpt('one', 9, 1, 1, plain)).toEqual([]));

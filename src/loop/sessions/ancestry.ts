@@ -1,5 +1,4 @@
-import type { SessionParent, SessionStore, SessionSummary } from '../loop/index.ts';
-import type { AboveView } from './views.ts';
+import type { SessionParent, SessionStore, SessionSummary } from './store.ts';
 
 /** Units of a subject in a list. */
 const SHORT = 200;
@@ -11,13 +10,20 @@ const REMEMBERED = 20_000;
 /** The call of an `ask` in its session: `TURN.SEQ`. */
 export const callOf = (parent: SessionParent | null): string => (parent === null ? '' : `${parent.turn}.${parent.seq}`);
 
+/** A session above another one, and its `ask` that leads down to it. */
+export interface SessionAbove {
+  readonly sid: string;
+  /** `TURN.SEQ`. */
+  readonly call: string;
+}
+
 type Head = Pick<SessionSummary, 'parent' | 'subject'>;
 
 /** What a person knows a session by. */
 export interface SessionHead {
   /** Cut to 200 characters; null for an unknown session. */
   readonly subject: string | null;
-  readonly above: readonly AboveView[];
+  readonly above: readonly SessionAbove[];
 }
 
 /** Which asks opened the sessions of a store: the id of such a session is random and tells a person nothing. */
@@ -36,8 +42,8 @@ export class Ancestry {
   }
 
   /** The sessions above one, from the top down; none above a session of the host's own. */
-  async above({ parent: own }: Pick<SessionSummary, 'parent'>): Promise<readonly AboveView[]> {
-    const above: AboveView[] = [];
+  async above({ parent: own }: Pick<SessionSummary, 'parent'>): Promise<readonly SessionAbove[]> {
+    const above: SessionAbove[] = [];
     for (let parent = own; parent?.sid && above.length < DEEPEST; parent = (await this.#head(parent.sid))?.parent ?? null)
       above.unshift({ sid: parent.sid, call: callOf(parent) });
     return above;
