@@ -13,17 +13,19 @@ const HOME = process.cwd();
 /**
  * Runs the command line within this process, as `neuroscript` runs it in one of its own: for tests of what commands do and not
  * of how a process ends. A process takes some hundred milliseconds to start. A tools file that is a module needs a process:
- * here Vite would load it, once for all tests. With `columns`, standard output is a terminal of that width.
+ * here Vite would load it, once for all tests. With `columns`, standard output and standard error are a terminal of that width.
  */
 export async function within(
   argv: readonly string[],
   { stdin = '', cwd, env, columns }: Pick<SpawnOptions, 'stdin' | 'cwd' | 'env'> & { readonly columns?: number } = {},
 ): Promise<Outcome> {
-  const streams = [new PassThrough(), new PassThrough()] as const;
+  const screen = columns === undefined ? {} : { isTTY: true, columns };
+  const streams = [Object.assign(new PassThrough(), screen), Object.assign(new PassThrough(), screen)] as const;
   const [out, err] = streams;
+  const palette = { ...plainPalette, columns: columns ?? plainPalette.columns };
   const terminal: Terminal = {
     ...{ stdin: Readable.from([Buffer.from(stdin)]), screen: null, out: new Output(out), err: new Output(err) },
-    ...{ paintOut: { ...plainPalette, columns: columns ?? plainPalette.columns }, paintErr: plainPalette },
+    ...{ paintOut: palette, paintErr: palette },
     ...{ outIsTTY: columns !== undefined, statusColumns: 0 },
     interrupt: new AbortController().signal,
     onSignal: () => {},
