@@ -36,7 +36,7 @@ export default defineConfig({
         // Links to social media would load their icons from a server; there are none, nor the code for them.
         { find: /^.*\/VPSocialLink\.vue$/, replacement: `${SITE}.vitepress/theme/Nothing.vue` },
         // The first page of the default theme has no main part.
-        { find: /^.*\/VPHome\.vue$/, replacement: `${SITE}.vitepress/theme/Home.vue` },
+        { find: /^.*\/VPHome\.vue$/, replacement: `${SITE}.vitepress/theme/home.js` },
       ],
     },
   },
