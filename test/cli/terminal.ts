@@ -19,7 +19,7 @@ export async function within(
   argv: readonly string[],
   { stdin = '', cwd, env, columns }: Pick<SpawnOptions, 'stdin' | 'cwd' | 'env'> & { readonly columns?: number } = {},
 ): Promise<Outcome> {
-  const screen = columns === undefined ? {} : { isTTY: true, columns };
+  const screen = { isTTY: columns !== undefined, columns };
   const streams = [Object.assign(new PassThrough(), screen), Object.assign(new PassThrough(), screen)] as const;
   const [out, err] = streams;
   const palette = { ...plainPalette, columns: columns ?? plainPalette.columns };

@@ -98,13 +98,7 @@ const JOURNAL: readonly CallView[] = [
     ms: 1,
     args: [whole('"/var/reports/old"')],
     failed: { code: 'NS1003', message: "tool 'tool.fs.Delete' is denied", hint: 'ask the owner of the policy', halted: false },
-    verdict: {
-      ...NO_ORIGIN,
-      allowed: false,
-      rule: 'deny',
-      entry: 'tool.fs.*',
-      reason: 'the policy denies every tool of tool.fs',
-    },
+    verdict: { ...NO_ORIGIN, allowed: false, rule: 'deny', entry: 'tool.fs.*', reason: 'the policy denies tool.fs' },
   }),
 ];
 

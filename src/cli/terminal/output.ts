@@ -3,16 +3,19 @@ import { stripVTControlCharacters } from 'node:util';
 import { columns } from '../../wire/text/printable.ts';
 import { UsageError } from './failure.ts';
 
+/** A stream, which may be a terminal. */
+type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
+
 /**
  * One of the process's output streams. A reader that closes its end (`| head -1`) is not a failure: later writes do nothing, and
  * `closed` aborts so that the command can stop early. Any other error, such as a full disk, ends the process with an uncaught
  * {@link UsageError}.
  */
 export class Output {
-  readonly #stream: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly #stream: Stream;
   readonly #gone = new AbortController();
 
-  constructor(stream: Writable & { readonly isTTY?: boolean; readonly columns?: number }) {
+  constructor(stream: Stream) {
     this.#stream = stream;
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED')
