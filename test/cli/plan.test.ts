@@ -40,7 +40,7 @@ describe('issue 47: a plan is approved on the command line', () => {
   it('waits once, shows its grant, and goes on when it is approved', async () => {
     const here = await waiting();
     expect(here.started.stdout).toContain('Session s: SUSPENDED');
-    expect(here.started.stdout).toContain('sessions complete s plan true --keys FILE --store jobs.db');
+    expect(here.started.stdout).toContain('Answer with: neuroscript sessions complete s plan true --keys FILE --store jobs.db\n');
     expect(await here.shown()).toMatch(/ACTIONS +1 {2}command\n/);
     expect(await here.shown()).toMatch(
       /tool\.t\.send \(may change something\): to an item of what call 1\s+returned, any number of times/,

@@ -96,6 +96,8 @@ describe('issue 47: a grant that is narrower than another', () => {
     expect(widerThan(nil, nil)).toBeNull();
     expect(widerThan(grantOf(row({ when: { text: { items: [null] } }, times: 1 })), nil)).toContain('call 1 of tool.t.a');
     expect(widerThan(grantOf(row({ when: { path: null, text: { items: [1] } }, times: 1 })), nil)).not.toBeNull();
+    // All conditions of an argument count, in whichever letter case they name it.
+    expect(widerThan(grantOf(row({ when: { path: '/x' } })), grantOf(row({ when: { path: '/y', PATH: '/x' } })))).not.toBeNull();
   });
 
   it('names the same answers, whatever their numbers are', () => {

@@ -103,9 +103,8 @@ function orAny(condition: Condition | undefined): Condition {
 
 /** Whether all arguments that meet the one row meet the other. Names of arguments may be in any letter case. */
 export function rowImplies(one: ConditionRow, other: ConditionRow): boolean {
-  const lower = (row: ConditionRow) => new Map(Object.entries(row).map(([name, condition]) => [name.toLowerCase(), condition]));
-  const given = lower(one);
-  return [...lower(other)].every(([name, condition]) => implies(orAny(given.get(name)), condition));
+  const given = new Map(Object.entries(one).map(([name, condition]) => [name.toLowerCase(), condition]));
+  return Object.entries(other).every(([name, condition]) => implies(orAny(given.get(name.toLowerCase())), condition));
 }
 
 function isScalar(condition: Condition): condition is ConditionScalar {
