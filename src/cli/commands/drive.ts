@@ -170,13 +170,11 @@ function nextStep({ sid, decision, error, waiting }: LoopResult, { store }: Driv
   if (decision === 'CONTINUE' && error !== null)
     return [`Go on with: neuroscript sessions resume ${printable(sid)}${where}, and the --agent and --tools of this session`];
   if (waiting === undefined) return [];
-  const commands = [waiting, ...(waiting.also ?? [])]
+  return [waiting, ...(waiting.also ?? [])]
     .filter(({ completed }) => !completed)
     .map(({ call, plan }) =>
       plan === undefined
-        ? `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}, and the --tools of this session`
-        : `neuroscript sessions complete ${printable(sid)} ${call} true --keys FILE${where}`,
+        ? `Answer with: neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}, and the --tools of this session`
+        : `Answer with: neuroscript sessions complete ${printable(sid)} ${call} true --keys FILE${where}`,
     );
-  // Calls that run together may wait for one plan.
-  return [...new Set(commands)].map((command) => `Answer with: ${command}`);
 }

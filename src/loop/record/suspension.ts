@@ -158,12 +158,26 @@ export function suspend(
 /** Most characters of a program that waits for the approval of its plan. */
 const MOST_SHOWN = 8192;
 
-/** The public form of a suspension. It describes the call `seq`, or else the first without an answer; the others are in `also`. */
+/** The plan for which a call waits, in a form to compare; null for any other call. An answer to a plan is one to all calls that wait for it. */
+export function planText({ waiting: { plan } }: Pick<StoredCall, 'waiting'>): string | null {
+  return plan === undefined ? null : JSON.stringify(plan);
+}
+
+/**
+ * The public form of a suspension. It describes the call `seq`, or else the first without an answer; the others are in `also`, of those that
+ * wait for the same plan one.
+ */
 export function waitingOf(turn: number, suspension: Suspension, seq?: number): Waiting {
   const calls = storedCalls(suspension);
   const first =
     calls.find(({ waiting, completion }) => (seq === undefined ? completion === null : waiting.seq === seq)) ?? suspension;
-  const others = calls.filter(({ waiting }) => waiting.seq !== first.waiting.seq);
+  const plans = new Set([planText(first)]);
+  const others = calls.filter((call) => {
+    const plan = planText(call);
+    const isShown = call.waiting.seq === first.waiting.seq || (plan !== null && plans.has(plan));
+    plans.add(plan);
+    return !isShown;
+  });
   const also = others.length === 0 ? {} : { also: others.map((call) => publicCall(turn, call)) };
   const text = first.waiting.plan === undefined ? undefined : suspension.earlier.run.sources.at(-1)?.text;
   const program = text && clipped(text, MOST_SHOWN);

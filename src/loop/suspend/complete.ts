@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import {
   callId,
   PLAN,
+  planText,
   type SignedPlan,
   type StoredCall,
   type Suspension,
@@ -140,11 +141,11 @@ function callNamed(suspension: Suspension, turn: number, id: string): StoredCall
   return named.find(({ completion }) => completion === null) ?? named[0];
 }
 
-/** The suspension with the answer to one of its calls. An answer to a plan is one to all calls that wait for the same plan. */
+/** The suspension with the answer to one of its calls, and to all calls that wait for the same plan. */
 function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
-  const plan = JSON.stringify(answered.waiting.plan);
+  const plan = planText(answered);
   const of = <Call extends StoredCall>(call: Call): Call =>
-    call.waiting.seq === answered.waiting.seq || (plan !== undefined && JSON.stringify(call.waiting.plan) === plan)
+    call.waiting.seq === answered.waiting.seq || (plan !== null && planText(call) === plan)
       ? { ...call, completion: answered.completion, acceptChanged: answered.acceptChanged }
       : call;
   const { alsoWaiting } = suspension;

@@ -66,7 +66,8 @@ export async function invoke(
         const result = await withCpuTime(work, (ms) => io.spend?.(ms));
         hold.take(result);
         return await resultJson(tool, result, limits.toolBytes);
-      } catch (error) {
+      } catch (thrown) {
+        const error = errorOf(thrown);
         const pause = error instanceof ToolError ? pauseAfter(error) : null;
         if (pause === null) throw error;
         await sleep(pause, undefined, { signal: runtime.signal });

@@ -41,7 +41,8 @@ async function host(programs: readonly string[], options: object = {}) {
     for (; result.waiting !== undefined; result = await opened.loop.resume('s', drive)) {
       const { plan, call } = result.waiting;
       const grant = plan === undefined ? undefined : answer(plan, asked.length);
-      asked.push(plan === undefined ? [`call ${call}`] : words(plan));
+      for (const each of [result.waiting, ...(result.waiting.also ?? [])].filter(({ completed }) => !completed))
+        asked.push(each.plan === undefined ? [`call ${each.call}`] : words(each.plan));
       if (asked.length > 9) throw new Error('it asks without end');
       if (!(await forges(asked.length - 1))) await opened.loop.complete('s', call, { result: true }, { grant });
     }
