@@ -184,11 +184,11 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
       cancel.abort();
       expect(signal.aborted).toBe(true);
     };
-    const here: boolean[] = [];
-    const done: Program = ({ context }) => void here.push(context.signal.aborted);
-    const { loop } = controller({ clock, store, takeApart, executor: fakeExecutor({ done }) });
-    expect(await loop.resume('s', { agent: programAgent(), signal: cancel.signal })).toMatchObject({ decision: 'HALT' });
-    expect(here).toEqual([true]);
+    const executor = fakeExecutor({});
+    const { loop } = controller({ clock, store, takeApart, executor });
+    const result = await loop.resume('s', { agent: programAgent(), signal: cancel.signal });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED' });
+    expect(executor.spy.forks.map(({ context }) => context.aborted)).toEqual([true]);
   });
 
   it('a host that gives up its turns ends the process, frees the session, and counts no attempt', async () => {
