@@ -40,7 +40,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 
 /**
  * The tool that a name without a tool probably means; undefined when none is near enough. Tools of the same group come first,
- * then tools of the same local name in a similar group. A name that is similar only as a whole is no match, because
+ * then tools of the same local name in a similar group, or in another one for the same kinds of values. A name that is similar only as a whole is no match, because
  * `tool.map.get` says nothing about `tool.http.get`.
  */
 export function nearestTool(name: string, candidates: readonly string[]): string | undefined {
@@ -56,8 +56,19 @@ export function nearestTool(name: string, candidates: readonly string[]): string
   if (longer !== undefined) return longer;
   const namesake = candidates.find((candidate) => toolParts(candidate)[1] === local && isAlike(toolParts(candidate)[0], group));
   if (namesake !== undefined) return namesake;
+  const alike = DATA.has(group) ? candidates.filter((candidate) => hasLocal(candidate, local)) : [];
+  if (alike.length === 1) return alike[0];
   const others = candidates.filter(({ length }) => Math.abs(length - wanted.length) <= 2);
   return others.find((candidate) => !siblings.includes(candidate) && editDistance(candidate, wanted) <= 2);
+}
+
+/** The groups whose tools compute with texts, lists, maps and numbers: which one has a tool is easily mistaken. */
+const DATA: ReadonlySet<string> = new Set(['tool.str', 'tool.list', 'tool.map', 'tool.math']);
+
+/** Whether a tool is one of those groups, and has this name there. */
+function hasLocal(candidate: string, local: string): boolean {
+  const [group, own] = toolParts(candidate);
+  return DATA.has(group) && own === local;
 }
 
 /** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */

@@ -17,7 +17,7 @@ import type {
 import { RunError } from '../wire/text/runerror.ts';
 import { denialOf, shapeOf, toolShapes } from './check.ts';
 import type { SandboxPort } from './context.ts';
-import { brokenFinding } from './foresee.ts';
+import { brokenFinding, USERDATA } from './foresee.ts';
 import { mayCall } from './input.ts';
 import type { RunRequest } from './request.ts';
 
@@ -43,6 +43,14 @@ const STRICT: ReadonlySet<string> = new Set([
   'LINT_ARGUMENT_COUNT',
   'LINT_OPERAND',
 ]);
+
+const UNREAD: ReadonlySet<string> = new Set(['LINT_UNUSED_VARIABLE', 'LINT_UNUSED_PARAMETER']);
+
+/** The variables that are never set and nearly have the name of one that is never read: that one is meant. */
+export function misspeltIn(findings: readonly LintFinding[]): readonly LintFinding[] {
+  const unread = new Set(findings.flatMap(({ code, message }) => (UNREAD.has(code) ? message.split('`').slice(1, 2) : [])));
+  return findings.filter(({ code, fix: { edits } }) => code === 'LINT_NEVER_SET' && edits.some(({ text }) => unread.has(text)));
+}
 
 /** Judges the sources of a run that is checked first. The worker learns only the names of denied tools, and this knows the reasons. */
 export class Judge {
@@ -127,13 +135,18 @@ export class Judge {
     const { sources } = this.#input;
     const program = toolNamesIn(sources.at(-1)?.text ?? '');
     const hints = toolNamesIn(findings.map(({ fix }) => fix.message).join('\n'));
-    const { tools = [], denied = [] } = this.#environment();
+    const { tools = [], denied = [], ...known } = this.#environment();
+    const text = sources.at(-1)?.text ?? '';
+    const globals = [...(known.globals ?? []), ...(known.constants ?? [])].filter(
+      (name) => name !== USERDATA && text.includes(name),
+    );
     return {
       definitions: sources.slice(0, -1),
       tools: tools.filter(({ name }) => program.has(name) || hints.has(name)),
       denied: denied
         .filter(({ name }) => program.has(name))
         .map(({ name, reason }) => ({ name, reason: this.#reasonOf(name) ?? reason })),
+      ...(globals.length === 0 ? {} : { globals }),
       ...(this.isBroken ? { broken: this.#broken } : {}),
     };
   }
@@ -151,8 +164,8 @@ export class Judge {
     const report = await checked(() => sandbox.check(sources, limits.sourceBytes, this.#environment(), callDepth()));
     if ('error' in report) return null;
     const { files, findings } = report;
-    const named = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);
-    const found = [...named, ...this.#broken.map(brokenFinding)];
+    const own = findings.filter(({ file }) => file === program?.name);
+    const found = [...own.filter(({ code }) => STRICT.has(code)), ...misspeltIn(own), ...this.#broken.map(brokenFinding)];
     if (found.length > 0) return this.#withReasons(found.toSorted((a, b) => a.line - b.line || a.column - b.column));
     return files.some(({ tools }) => tools.includes(MAGIC_TOOL)) ? null : NO_TOKEN;
   }
@@ -161,7 +174,9 @@ export class Judge {
     const { denied } = environmentOf(this.admission);
     const called = new Set(this.admission.strict?.tools.map(({ name }) => name));
     const tools = this.#shapes ?? toolShapes(this.#tools, called);
-    return { globals: [], tools: [...tools], complete: true, denied: denied ?? [] };
+    const { globals, constants = {} } = this.#input;
+    const names = { globals: Object.keys(globals), constants: Object.keys(constants) };
+    return { ...names, tools: [...tools], complete: true, denied: denied ?? [] };
   }
 
   #withReasons(findings: readonly LintFinding[]): Rejection {
@@ -192,7 +207,7 @@ export async function causesIn(
     failed: { code, line, column, message, hint },
   };
   try {
-    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environment));
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environment, callDepth()));
     return 'error' in report ? [] : report.findings;
   } catch (error) {
     // The run has ended, whatever becomes of its explanation.

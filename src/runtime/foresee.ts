@@ -31,7 +31,7 @@ export type ForeseeResult =
   | { readonly ok: false; readonly preview: null; readonly grant: null; readonly diagnostics: readonly Diagnostic[] };
 
 /** The global variable of turns with USERDATA. */
-const USERDATA = 'userdata';
+export const USERDATA = 'userdata';
 
 const OF_TURN: PreviewVerdict = {
   allowed: true,

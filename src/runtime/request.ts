@@ -39,7 +39,7 @@ export interface RunSettings {
   readonly checkFirst?: boolean;
   /**
    * For the program of a turn that may be corrected, with `checkFirst`: also rejects calls of unknown procedures and tools, calls with a wrong
-   * number of arguments, and a program that cannot emit a control token. Otherwise such a program fails when it comes to the call.
+   * number of arguments, a misspelt variable, and a program that cannot emit a control token. Otherwise such a program fails when it comes to the call.
    */
   readonly strict?: boolean;
   /** For a program that may be corrected: `causes` of the result say what may have caused its failure. */

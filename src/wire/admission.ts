@@ -53,6 +53,7 @@ const CALL_CODES: Readonly<Record<string, number>> = {
   LINT_ARGUMENT_COUNT: NS_CODES.ArgMismatch,
   LINT_DENIED_TOOL: NS_CODES.Policy,
   LINT_OPERAND: NS_CODES.Type,
+  LINT_NEVER_SET: NS_CODES.Type,
 };
 
 /** The rejection for calls that must not be made. */

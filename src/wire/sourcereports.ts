@@ -58,6 +58,8 @@ export interface JudgedNames {
   readonly tools: readonly ToolShape[];
   /** The tools of the program that were denied, by canonical names. */
   readonly denied: readonly { readonly name: string; readonly reason: string }[];
+  /** The globals and constants, beside USERDATA, whose names stand in the program; absent for none. */
+  readonly globals?: readonly string[] | undefined;
   /** The calls of the program that rules refused; absent for none. */
   readonly broken?: readonly BrokenCall[] | undefined;
 }

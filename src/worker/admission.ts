@@ -1,10 +1,13 @@
-import { BUILTIN_ARITY, builtinNamed } from '../../grammar/vocabulary/builtins.ts';
+import { BUILTIN_ARITY, builtinNamed, ERROR_VARIABLES, SELF } from '../../grammar/vocabulary/builtins.ts';
 import { MAGIC_TOOL } from '../../grammar/vocabulary/names.ts';
 import { environmentOf, isAdmitted, type Rejection, rejectedFor, rejectionIn, syntaxError } from '../wire/admission.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import type { CallShape, Diagnostic, ParsedFile, StrictAdmission } from '../wire/sourcereports.ts';
 import type { Callees, CountedCall } from './callees.ts';
 import { checkSources } from './check.ts';
+
+/** Variables that every program has. */
+const GIVEN: ReadonlySet<string> = new Set([SELF, ...ERROR_VARIABLES]);
 
 /** The parts of a parsed source that decide whether it runs. */
 export type Judged = Pick<ParsedFile, 'kind' | 'commandBlocks' | 'tools'> & Callees;
@@ -22,7 +25,7 @@ export function rejectionOf(input: RunInput, files: readonly Judged[]): Rejectio
   const { admission } = input;
   if (admission === undefined) return null;
   if (!isAdmitted(admission, files)) return reasonsIn(input);
-  return admission.strict === undefined || isSound(admission.strict, files) ? null : rejectedFor([]);
+  return admission.strict === undefined || isSound(admission.strict, input, files) ? null : rejectedFor([]);
 }
 
 /** Only sources that are rejected are read again, for all reasons with their places. */
@@ -31,9 +34,14 @@ function reasonsIn({ sources, limits, admission }: RunInput): Rejection | null {
   return rejectionIn(checkSources(sources, limits.sourceBytes, environmentOf(admission)), admission);
 }
 
-/** Whether every call of the program has a callee that takes its arguments, and some source asks for a control token. */
-function isSound({ tools }: StrictAdmission, files: readonly Judged[]): boolean {
+/**
+ * Whether every call of the program has a callee that takes its arguments, no variable is read that may be misspelt, and some source asks for a control
+ * token.
+ */
+function isSound({ tools }: StrictAdmission, { globals, constants = {} }: RunInput, files: readonly Judged[]): boolean {
   if (!files.some((file) => file.tools.includes(MAGIC_TOOL))) return false;
+  const isKnown = (name: string): boolean => name in globals || name in constants || GIVEN.has(name);
+  if (files.at(-1)?.unset.every(isKnown) === false) return false;
   const procedures = files.flatMap((file) => file.procedures);
   return (files.at(-1)?.calls ?? []).every((call) => hasCallee(call, call.kind === 'tool' ? tools : procedures));
 }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from '../../grammar/index.ts';
 import { withEdits } from '../../grammar/repair/apply.ts';
 import { runInPage } from '../../src/browser/engine.ts';
+import { misspeltIn } from '../../src/runtime/admission.ts';
+import { calleesOf } from '../../src/worker/callees.ts';
 import { checkSources } from '../../src/worker/check.ts';
+import { SLOW } from '../groups.ts';
+import { CORPUS, wholeCheck } from '../lsp/corpus.ts';
 import { ENVIRONMENT } from './harness.ts';
 
 const ITEMS = 'set xs = [1, 2, 3]⏎';
@@ -110,5 +115,27 @@ describe('issue 43: the corrections of a program that failed while it ran', () =
     const fixOf = (tools: typeof TOOLS) => checkSources([{ name: 'src', text }], 1_000_000, { tools, failed }).findings;
     expect(fixOf(TOOLS)).toHaveLength(1);
     expect(fixOf([])).toEqual([]);
+  });
+});
+
+describe('issue 43: a variable that may be misspelt is seen before the program runs', () => {
+  it.each<[program: string, ...unset: string[]]>([
+    ['set total = 1⏎emit totl', 'totl'],
+    ['set m = {"a": 1}⏎if true⏎  emit ```{{n}}: {{x.y[z]}}```⏎endif', 'n', 'x', 'z'],
+    ['for each k, v in xs⏎  emit v⏎endfor', 'xs'],
+    ['set total = 1⏎emit total + unset'],
+    ['for each _ in xs⏎  emit y⏎endfor'],
+    ['set total = 1⏎emit eval(text)'],
+    ['set m.total = 1⏎emit m⏎emit n'],
+  ])('%s', (written, ...unset) => {
+    const parsed = parse(`command\n${written.replaceAll('⏎', '\n')}\nendcommand\n`, { name: '' });
+    const found = parsed.ok ? calleesOf(parsed.file.procedures, parsed.file.commands).unset : null;
+    expect(found?.toSorted()).toEqual(unset);
+  });
+
+  it('and no program of the suite has one', SLOW, () => {
+    const taken = CORPUS.filter((text) => misspeltIn(wholeCheck(text, ENVIRONMENT) ?? []).length > 0);
+    expect(taken).toEqual([]);
+    expect(misspeltIn(wholeCheck('command\n  set total = 1\n  emit totl\nendcommand\n') ?? [])).toHaveLength(1);
   });
 });

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { nearestTool, toolAdvice } from '../../src/tools/names.ts';
 
-const NAMES = ['tool.str.toupper', 'tool.str.split', 'tool.str.length', 'tool.map.get', 'tool.time.now', 'tool.time.fromunix'];
+const NAMES = [
+  'tool.str.toupper',
+  'tool.str.split',
+  'tool.str.length',
+  'tool.str.join',
+  'tool.map.get',
+  'tool.time.now',
+  'tool.time.fromunix',
+];
 
 describe('what a name that no tool has may mean', () => {
   it.each<[string, string | undefined, string]>([
@@ -12,6 +20,7 @@ describe('what a name that no tool has may mean', () => {
     ['tool.st.Split', 'tool.str.split', 'the group with a slip'],
     ['tool.map.Gte', 'tool.map.get', 'a slip in a short name'],
     ['tool.map.Put', undefined, 'a short name of its own'],
+    ['tool.list.Join', 'tool.str.join', 'another group for data'],
     ['tool.http.Get', undefined, 'the same name in a group that has nothing to do with it'],
     ['tool.time.Format', undefined, 'a group without anything like it'],
   ])('%s: %s (%s)', (name, meant) => {

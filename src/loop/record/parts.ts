@@ -225,6 +225,7 @@ export const JUDGED_NAMES = z.object({
   definitions: z.array(z.looseObject({ name: z.string(), text: z.string() })),
   tools: z.array(z.looseObject({ name: z.string(), least: z.int(), most: z.int(), form: z.string().optional() })),
   denied: z.array(z.object({ name: z.string(), reason: z.string() })),
+  globals: z.array(z.string()).optional(),
   broken: z
     .array(z.object({ name: z.string(), file: z.string(), line: z.int(), column: z.int(), reason: z.string() }))
     .optional(),

@@ -266,13 +266,14 @@ export const NO_NAMES: Partial<JudgedNames> & Pick<JudgedNames, 'definitions' | 
 
 /** A request that judges a program again, by the names that are recorded. */
 export function judgedBy(
-  { definitions, tools, denied, broken }: typeof NO_NAMES,
+  { definitions, tools, denied, broken, globals = [] }: typeof NO_NAMES,
   limits: LimitValues,
   request: RunRequest,
 ): NonNullable<RunRequest['recorded']> {
   const input = givenInput(null, limits, request);
   const reasons = new Map(denied.map(({ name, reason }) => [name, reason]));
-  return { input: { ...input, sources: [...definitions, ...input.sources] }, calls: NO_CALLS, denied: reasons, tools, broken };
+  const named = { ...input, globals: { ...Object.fromEntries(globals.map((name) => [name, null])), ...input.globals } };
+  return { input: { ...named, sources: [...definitions, ...input.sources] }, calls: NO_CALLS, denied: reasons, tools, broken };
 }
 
 /** The input of a turn whose program was rejected, or that another program takes: as recorded, with the program of the request. */

@@ -70,6 +70,11 @@ export const REASONS: readonly Reason[] = [
     { code: 'NS4', problems: [{ at: '2:8', text: '  emit tool.mail.Send("ada", 1, 2)' }] },
   ],
   [
+    'a misspelt variable',
+    reply(program('set total = 3', 'emit totl')),
+    { code: 'NS7', problems: [{ at: '3:8', code: 'LINT_NEVER_SET', fix: { 3: '  emit total' } }] },
+  ],
+  [
     'a tool that the policy denies',
     reply(program('emit tool.secret.Read()')),
     { code: 'NS1003', problems: [{ at: '2:8', message: expect.stringContaining('denied') }] },
