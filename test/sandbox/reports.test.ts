@@ -76,7 +76,7 @@ describe('what a worker says about sources is read field by field', () => {
   });
 
   it.each<[string, object]>([
-    ['findings[0].code', { findings: [{ ...finding, code: 'NS1' }] }],
+    ['findings[0].code', { findings: [{ ...finding, code: 'unused' }] }],
     ['findings[0].code', { findings: [{ ...finding, code: 'LINT_X\u001b[31m' }] }],
     ['findings[0].severity', { findings: [{ ...finding, severity: 'fatal' }] }],
     ['findings[0].line', { findings: [{ ...finding, line: -1 }] }],
