@@ -7,7 +7,8 @@ import { EXIT } from './terminal/exit.ts';
  * needs a runtime, which takes several times as long to load.
  */
 export async function main(argv: string[]): Promise<void> {
-  const page = helpPage(argv, readManual());
+  const { isTTY, columns } = process.stdout;
+  const page = helpPage(argv, readManual(), isTTY ? columns : undefined);
   if (page !== null) print(page);
   else {
     const { runInProcess } = await import('./process.ts');

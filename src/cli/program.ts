@@ -113,7 +113,7 @@ export async function createProgram(
     // The usage lines of the commands have their arguments; the list stays narrow without them.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
-      writeOut: (text) => out.line(text.trimEnd()),
+      writeOut: (text) => out.prose(text.trimEnd()),
       getOutHelpWidth: () => paintOut.columns,
       getErrHelpWidth: () => paintErr.columns,
       writeErr: (text) => err.prose(text.trimEnd()),

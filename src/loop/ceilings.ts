@@ -3,6 +3,7 @@ import { quotaError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { type Nanos, nanosOf, usdText } from '../wire/money.ts';
 import { type Checks, wholeNumber } from '../wire/options.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './sessions/store.ts';
 
@@ -68,7 +69,7 @@ export function allowance(
   const left = (name: string, total: number | undefined, used: number): number | null => {
     if (total === undefined) return null;
     if (used < total) return total - used;
-    throw new AgentError(nextTurn, `the session used up its ${name}: ${used} of ${total}`, 'ERR_QUOTA');
+    throw new AgentError(nextTurn, `the session used up its ${name}: ${grouped(used)} of ${grouped(total)}`, 'ERR_QUOTA');
   };
   const fuel = left('fuel', maxFuel, spent.fuel);
   const tokens = left('model tokens', maxTokens, spent.tokens);

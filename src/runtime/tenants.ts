@@ -7,6 +7,7 @@ import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import { TENANT_LIMITS, type TenantLimit, type TenantOption } from '../wire/limits.ts';
 import { type Nanos, nanosOf, sumUsd, usdOf } from '../wire/money.ts';
 import { checker, checkObject, wholeNumber } from '../wire/options.ts';
+import { amount as amountText } from '../wire/text/units.ts';
 
 /** Limits of one tenant, see `docs/limits.md`. An absent budget is unlimited. */
 export type TenantLimits = { readonly [Name in TenantOption]?: number } & {
@@ -246,12 +247,12 @@ export function limitsLeft({ left: { fuel, cpuMs, toolCalls, maxCost } }: Tenant
 
 /** Why a budget refuses a run; null when every one has something left. */
 function spent(id: string, { limits, used }: Tenant, renewsAt: number | null): ErrorInfo | null {
-  for (const { key, option } of TENANT_LIMITS) {
+  for (const { key, option, unit } of TENANT_LIMITS) {
     const budget = BUDGETS.find((name) => name === option);
     const allowed = budget === undefined ? undefined : limits[budget];
     if (budget === undefined || allowed === undefined || used[budget] < allowed) continue;
     const advice = renewsAt === null ? `raise its ${option}` : `it is full again at ${new Date(renewsAt).toISOString()}`;
-    const message = `the tenant '${id}' has used up its ${option}: ${used[budget]} of ${allowed}; ${advice}`;
+    const message = `the tenant '${id}' has used up its ${option}: ${amountText(unit, used[budget])} of ${amountText(unit, allowed)}; ${advice}`;
     return quotaError({ limit: key, allowed, used: used[budget] }, message);
   }
   return null;

@@ -1,6 +1,7 @@
 import { WireError } from '../wire/errors.ts';
 import type { FlameNode, HeatFrame, RunProfile, Step, Trace } from '../wire/heat.ts';
 import type { ProbeFrame, RunInput } from '../wire/protocol.ts';
+import { grouped } from '../wire/text/grouped.ts';
 import { type Counted, heatOf } from './heat.ts';
 
 /** Rows of the lists of a frame. */
@@ -110,7 +111,9 @@ export class Measuring {
     return [
       ...(unmarked === 0
         ? []
-        : [`the trace lacks ${unmarked} of ${unmarked + this.#begun} statements and calls (limit traceEvents: ${traceEvents})`]),
+        : [
+            `the trace lacks ${grouped(unmarked)} of ${grouped(unmarked + this.#begun)} statements and calls (limit traceEvents: ${grouped(traceEvents)})`,
+          ]),
       ...(folded === 0
         ? []
         : [`${folded} statements and calls count for those around them (limit traceEvents: ${traceEvents} lines and paths)`]),

@@ -196,7 +196,7 @@ describe('run --trace-out and --heat', () => {
       'bad.ns': 'command\n',
     });
     const cut = await within(['run', 'loop.ns', '--trace-out', 'a.json', '--trace-events', '100'], { cwd });
-    expect(cut).toMatchObject({ code: 0, stderr: expect.stringContaining('the trace lacks 922 of 1002 statements and calls') });
+    expect(cut).toMatchObject({ code: 0, stderr: expect.stringContaining('the trace lacks 922 of 1,002 statements and calls') });
     const bad = await within(['run', 'bad.ns', '--heat', 'b.html'], { cwd });
     expect(bad).toMatchObject({ code: 3, stderr: expect.stringContaining('no trace and no heat are written') });
   });

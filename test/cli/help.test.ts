@@ -26,6 +26,8 @@ it('the help of every command fits 80 columns', async () => {
     long.push(...linesOf(stdout).filter((line) => line.length > 80));
   }
   expect(long).toEqual([]);
+  for (const argv of [['--help'], ['loop', '--help'], ['gate', 'execute', '--help']])
+    expect(linesOf((await within(argv, { columns: 60 })).stdout).filter((line) => line.length > 60)).toEqual([]);
 });
 
 it('help comes from the manual, and what a mistyped command gets does not', async () => {
@@ -51,6 +53,7 @@ it('help comes from the manual, and what a mistyped command gets does not', asyn
   ])
     expect(helpPage(argv, manual)).toBeNull();
   expect(helpPage(['--help'], null)).toBeNull();
+  expect(helpPage(['--help'], manual, 79)).toBeNull();
 });
 
 it('a reader of the help that closes its end is no failure, and a full disk is one', SLOW, async () => {

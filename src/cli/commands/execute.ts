@@ -17,7 +17,7 @@ interface Flags {
 
 const HELP = `
 The hash must be the hash of the plan {"command": [COMMAND, ARGS…]};
-"neuroscript gate propose" puts a plan into the queue. No shell reads the command.
+"neuroscript gate propose" puts a plan into the queue. No shell reads COMMAND.
 Exits with 0 when the command ran, ended with 0 and is recorded, and with 1
 otherwise.
 

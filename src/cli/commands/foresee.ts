@@ -114,7 +114,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
   if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
   else if (flags.grant !== undefined)
     for (const line of explainGrant(grant, terminal.paintOut, since, usually)) terminal.out.line(line);
-  else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
+  else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.prose(line);
   return EXIT.ok;
 }
 

@@ -89,9 +89,9 @@ export class Budget {
     const own = this.#own[key];
     const left = this.#left[key];
     if (own !== undefined && own < left)
-      return new ToolError(NS_CODES.ResourceExhaustion, `the ask used up its ${optionOf(key)}: ${own} are allowed`);
+      return new ToolError(NS_CODES.ResourceExhaustion, `the ask used up its ${optionOf(key)}: ${grouped(own)} are allowed`);
     const allowed = this.#limits[key];
-    const message = `the run and what it asked used up its ${key}: ${allowed} are allowed`;
+    const message = `the run and what it asked used up its ${key}: ${grouped(allowed)} are allowed`;
     const spent = {
       limit: key,
       allowed,

@@ -15,19 +15,19 @@ export interface Divergence {
 /** Time limits. Each execution reaches them at another point. */
 const TIMES: ReadonlySet<string> = new Set(['cpuMs', 'wallMs', 'toolMs']);
 
-/** Fields of a record that must be equal, in the order in which a turn produces them. */
+/** Fields of a record that must be equal, in the order in which a turn produces them, and what a reader calls them. */
 const FIELDS = [
-  'outputComplete',
-  'candidates',
-  'verificationFailureReason',
-  'lints',
-  'decision',
-  'reason',
-  'overridden',
-  'kid',
-  'jti',
-  'digest',
-] as const satisfies readonly (keyof TurnRecord)[];
+  ['outputComplete', 'completeness of OUTPUT'],
+  ['candidates', 'tokens'],
+  ['verificationFailureReason', 'reason why a token failed'],
+  ['lints', 'remarks'],
+  ['decision', 'decision'],
+  ['reason', 'reason'],
+  ['overridden', 'decision that the token asked for'],
+  ['kid', 'key of the token'],
+  ['jti', 'id of the token'],
+  ['digest', 'digest'],
+] as const satisfies readonly (readonly [keyof TurnRecord, string])[];
 
 /**
  * Counts that a program and its inputs determine. The peak of memory is not among them: it also depends on when output leaves the isolate,
@@ -40,7 +40,7 @@ export type Compare = (recorded: TurnRecord, replayed: TurnRecord, calls: Record
 
 /** The first difference of two executions of a turn or in their decisions. */
 export const compareTurns: Compare = (recorded, replayed, calls) =>
-  compareRuns(recorded, replayed, calls) ?? first(FIELDS, (name) => difference(name, recorded[name], replayed[name]));
+  compareRuns(recorded, replayed, calls) ?? first(FIELDS, ([name, word]) => difference(word, recorded[name], replayed[name]));
 
 /** The first difference of two executions of a program, whatever was decided. */
 export const compareRuns: Compare = (recorded, replayed, calls) => {

@@ -1,5 +1,6 @@
 import type { SqlQuery } from '../../sqlite/sql.ts';
 import { BusyError } from '../../wire/errors.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import type { Admission } from './setup.ts';
 import type { Statements } from './statements.ts';
 
@@ -24,7 +25,7 @@ export async function mustAdmit(
       : query(statements.openOfTenant, allowed, tenant));
     const used = Number(rows[0]?.['n']);
     if (used < allowed) return;
-    const message = `${allowed} sessions of ${whose} are open already; try again in ${RETRY_AFTER_MS / 1000} s`;
+    const message = `${grouped(allowed)} sessions of ${whose} are open already; try again in ${RETRY_AFTER_MS / 1000} s`;
     throw new BusyError(message, { limit, allowed, used, retryAfterMs: RETRY_AFTER_MS });
   };
   await refuse('openSessions', admission.store, 'the store');

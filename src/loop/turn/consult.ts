@@ -13,6 +13,7 @@ import {
   usdText,
 } from '../../wire/money.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { errorOf, isRecord, messageOf } from '../../wire/unknown.ts';
 import {
   type Agent,
@@ -99,7 +100,11 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse): P
   const request = { sid, turn, attempt, system, prompt, maxTokens, onDelta, ...(grammar === null ? {} : { grammar }) };
   try {
     if (tokens !== null && tokens <= use.tokens)
-      throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');
+      throw new AgentError(
+        turn,
+        `turn ${turn} used up its model tokens: ${grouped(use.tokens)} of ${grouped(tokens)}`,
+        'ERR_QUOTA',
+      );
     if (affordable === 0) throw tooDear(turn, money ?? 0);
     const wallMs = Math.max(1, Math.min(init.wallMs, ceilings.maxReplyMs));
     const reply = await requestReply(agent, request, { wallMs, signal });
@@ -176,7 +181,7 @@ export async function requestReply(
   try {
     const reply = await Promise.race([given.promise, answer(agent, { ...request, ...deltas?.asOption, signal: own.signal })]);
     if (maxTokens !== null && reply.tokens > maxTokens) {
-      const message = `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`;
+      const message = `the reply of turn ${turn} took ${grouped(reply.tokens)} tokens, ${grouped(maxTokens)} were left`;
       throw new AgentError(turn, message, 'ERR_QUOTA', { tokens: reply.tokens });
     }
     return reply;

@@ -112,13 +112,13 @@ export class CallQuotas {
     const { toolCalls, toolCallsPerTool } = this.#limits;
     const used = this.#nestedCalls + this.#scriptCalls;
     if (used > toolCalls) {
-      const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
+      const message = `the run made more than ${grouped(toolCalls)} tool calls, those made by tools included`;
       this.end(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
     }
     const same = (this.#callsOf.get(tool) ?? 0) + 1;
     this.#callsOf.set(tool, same);
     if (same > toolCallsPerTool) {
-      const message = `the run called ${tool} more than ${toolCallsPerTool} times, calls made by tools included`;
+      const message = `the run called ${tool} more than ${grouped(toolCallsPerTool)} times, calls made by tools included`;
       this.end(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
     }
   }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList, sortedJson } from '../../wire/tagged.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import {
   type Breach,
   type CalledTool,
@@ -254,7 +255,7 @@ export function returnedText({ call, part }: ReturnedBy): string {
 export function timesText(times: number | undefined): string {
   if (times === undefined) return 'any number of times';
   if (times === 0) return 'not again';
-  return times === 1 ? 'at most once' : `at most ${times} times`;
+  return times === 1 ? 'at most once' : `at most ${grouped(times)} times`;
 }
 
 /** How many conditions a granted call has. */

@@ -145,12 +145,12 @@ describe('a limit that `with` sets', () => {
       expect([model, caught.error, caught.values]).toEqual([model, null, [error?.nsCode, 'on']]);
       return [error?.nsCode, error?.message];
     };
-    expect(await failed('fuel', '{"fuel": 5000}')).toEqual([37, 'the ask used up its fuel: 5000 are allowed']);
+    expect(await failed('fuel', '{"fuel": 5000}')).toEqual([37, 'the ask used up its fuel: 5,000 are allowed']);
     expect(await failed('tools', '{"tool_calls": 5}')).toEqual([37, 'the ask used up its tool_calls: 5 are allowed']);
     expect(await failed('tools', '{"tool_calls": 0}')).toEqual([37, 'the ask used up its tool_calls: 0 are allowed']);
     expect(await failed('memory', '{"memory_bytes": 100000}')).toEqual([
       37,
-      'the ask used up its memory_bytes: 100000 are allowed',
+      'the ask used up its memory_bytes: 100,000 are allowed',
     ]);
     expect(await failed('endless', '{"cpu_ms": 5}')).toEqual([37, 'the ask used up its cpu_ms: 5 are allowed']);
     expect(await failed('wall', '{"wall_ms": 100}')).toEqual([37, 'the ask used up its wall_ms: 100 are allowed']);
@@ -280,7 +280,7 @@ describe('the account of a budget', () => {
     expect(infoOf(budget.breachOf(ended('cpuMs', 350, 360)))).toEqual(['cpuMs', 500, 510]);
     expect(infoOf(budget.breachOf(ended('memoryBytes', 2_000_000, 2_000_100)))).toEqual(['memoryBytes', 3_000_000, 3_000_100]);
     expect(budget.breachOf(ended('toolCalls', 2, 3))).toMatchObject({ nsCode: 37 });
-    expect(() => budget.next()).toThrow('the run and what it asked used up its fuel: 1000 are allowed');
+    expect(() => budget.next()).toThrow('the run and what it asked used up its fuel: 1,000 are allowed');
   });
 
   it('of a program that was killed and cannot tell, says nothing of what was used; limits of its own are no breach', () => {

@@ -130,7 +130,7 @@ describe('replay', () => {
     const other = newKeyring('host', clock);
     expect(await replayTurn(replaying, first, { keys: other })).toMatchObject({
       verdict: 'differs',
-      divergence: { where: 'candidates', replayed: expect.stringContaining('ERR_TOKEN_VERIFY') },
+      divergence: { where: 'tokens', replayed: expect.stringContaining('ERR_TOKEN_VERIFY') },
     });
     expect(await replayTurn(replaying, first, { keys: keyring })).toMatchObject({ verdict: 'same' });
   });
@@ -147,8 +147,8 @@ describe('replay', () => {
     ['a call that is missing', 'journal.2', undefined, 'journal.3', 'call 3'],
     ['the program', 'inputs.envelope', swap('helper(2)', 'helper(3)'), 'inputs.envelope', 'line 1 of SCRATCHPAD'],
     ['a global', 'inputs.scene.run.globals.shared.a', 2, 'inputs.scene', 'line 1 of OUTPUT'],
-    ['the nonce', 'inputs.nonce', 'AAAAAAAAAAAAAAAAAAAAAA', 'inputs.nonce', 'candidates'],
-    ['the clock', 'inputs.clock', [5], 'inputs.clock', 'candidates'],
+    ['the nonce', 'inputs.nonce', 'AAAAAAAAAAAAAAAAAAAAAA', 'inputs.nonce', 'tokens'],
+    ['the clock', 'inputs.clock', [5], 'inputs.clock', 'tokens'],
     ['the fuel', 'usage.fuel', 1, 'usage', 'fuel'],
     ['the peak of memory, which a version may reach otherwise', 'usage.peakMemoryBytes', 1, 'usage', null],
     ['the decision', 'decision', 'DONE', 'decision', 'decision'],
