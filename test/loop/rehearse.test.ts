@@ -164,6 +164,24 @@ describe('issue 47: a session that is bound to a grant', () => {
     expect(here.world).toEqual(['tool.t.Send a']);
   });
 
+  it.each([
+    ['comes after it', ['call tool.t.List()', 'call tool.t.Send("a")'], 'DONE'],
+    ['runs together with it', ['together', 'call tool.t.List()', 'call tool.t.Send("a")', 'endtogether'], 'DONE'],
+    ['stands before it', ['together', 'call tool.t.Send("a")', 'call tool.t.List()', 'endtogether'], 'HALT'],
+    ['was refused before it, and comes again', ['call again()', 'call tool.t.List()', 'call tool.t.Send("a")'], 'DONE'],
+  ])('lets a call that needs another one be made where it %s', async (_, lines, ends) => {
+    await using here = await host();
+    await here.root.append(
+      'func again() means\n  on error do\n    clear_error\n  endon\n  call tool.t.Send("a")\nendfunc\n',
+      'lib.ns',
+    );
+    const order = [{ tool: 'tool.t.send', needs: 'tool.t.list' }];
+    const bound = { ...grant, calls: [...grant.calls, { number: 2, tool: 'tool.t.list' }], order };
+    const { decision, error } = await here.run([command(...lines, done)], { bound, rehearse: undefined, maxReasks: 0 });
+    expect([decision, here.world.includes('tool.t.Send a')]).toEqual([ends, ends === 'DONE']);
+    if (ends === 'HALT') expect(error?.message).toContain('outside of the grant: tool');
+  });
+
   it('with approval of plans: waits for no call of the grant, and for the approval of the others', async () => {
     await using here = await host();
     const options = { bound: grant, approve: 'plan', rehearse: undefined } as const;

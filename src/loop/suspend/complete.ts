@@ -23,7 +23,7 @@ import {
 } from '../record/suspension.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
 import type { ClaimedSession, SessionState, StartedTurn } from '../sessions/store.ts';
-import type { TurnExecutor } from '../turn/executor.ts';
+import { promiseFor, type TurnExecutor } from '../turn/executor.ts';
 import { readReply, sectionsOf } from '../turn/input.ts';
 import { programDigest, signPlan } from './signed.ts';
 
@@ -152,14 +152,17 @@ function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
   return { ...of(suspension), alsoWaiting: alsoWaiting?.map(of) };
 }
 
-/** Throws {@link CallError} (`ERR_CALL_CHANGED`) when the definition of the called tool has changed. */
+/** Throws {@link CallError} (`ERR_CALL_CHANGED`) when the definition of the called tool, or of a tool of the plan, has changed. */
 export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiting, promise, acceptChanged }: StoredCall): void {
-  const { tool } = waiting;
-  const now = executor.promise?.(tool) ?? null;
+  const now = promiseFor(executor, waiting);
   if (promise === null || promise === now || acceptChanged) return;
-  const why =
-    now === null ? 'is not there; go on with the tools it was called with' : 'promises something else than when it was called';
-  throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why}`);
+  const what =
+    waiting.plan !== undefined
+      ? 'a tool of the plan is not there, or promises something else than when the plan was shown'
+      : now === null
+        ? `the tool ${waiting.tool} is not there; go on with the tools it was called with`
+        : `the tool ${waiting.tool} promises something else than when it was called`;
+  throw new CallError('ERR_CALL_CHANGED', `call ${call}: ${what}`);
 }
 
 /** A copy of the result. Throws {@link CallError} (`ERR_CALL_TYPE`) for what is no value, or none that the tool promises. */

@@ -20,6 +20,7 @@ import { saidBy } from '../record/origins.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash } from './approval.ts';
+import { promiseFor } from './executor.ts';
 import { ACTIONS, userdataOf } from './input.ts';
 import type { TurnKeeper } from './keeper.ts';
 import { problemsIn, safelyFixed } from './problems.ts';
@@ -133,7 +134,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   if ('denied' in answer) return deny(answer.denied);
   const { result } = answer;
   const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
-  const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
+  const waiting = calls.map((call) => ({ waiting: call, promise: promiseFor(executor, call) }));
   const covered = before === plan || (needed.requiresApproval === true && rejected === null) ? plan : null;
   const isOut = isRejected(result);
   const ran = { run: isOut ? null : given, denied: deniedIn(result), host: facts, waiting, approved: covered };

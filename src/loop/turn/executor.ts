@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Fork, Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import {
   catalogueDigest,
+  checkedGrant,
   digestIn,
   Halt,
   type LibraryEntry,
@@ -13,6 +15,7 @@ import {
 } from '../../tools/index.ts';
 import { decodeOrdered } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import type { WaitingCall } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import { PROTOCOL_VERSION, type Source, type TaggedJson } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
@@ -144,4 +147,14 @@ async function misfit({ tools, limits }: Fork, name: string, value: TaggedJson):
 /** The protocol's limits on the output of a turn. */
 export function protocolSizes(): LimitOptions {
   return Object.fromEntries(LIMITS.flatMap(({ key, turnDefault }) => (turnDefault === undefined ? [] : [[key, turnDefault]])));
+}
+
+/** What the tool of a call that waits promises, or all tools of the plan that it waits for; null where that is not known. */
+export function promiseFor(
+  { promise }: Pick<TurnExecutor, 'promise'>,
+  { tool, plan }: Pick<WaitingCall, 'tool' | 'plan'>,
+): string | null {
+  if (promise === undefined || plan === undefined) return promise?.(tool) ?? null;
+  const tools = new Set(checkedGrant('the stored plan', plan).calls.map((call) => call.tool));
+  return hash('sha256', JSON.stringify([...tools].sort().map((name) => [name, promise(name)])), 'base64url');
 }

@@ -34,7 +34,7 @@ async function host(store = new MemoryStore(), policy: object = { allow: ['*'] }
       },
     }),
   ];
-  return { ...(await openHost(tools, { store, approve: 'plan', maxReasks: 0, runtime: { policy } })), sent, store };
+  return { ...(await openHost(tools, { store, approve: 'plan', maxReasks: 0, runtime: { policy } })), sent, store, tools };
 }
 
 describe('issue 47: one approval for a plan', () => {
@@ -61,6 +61,11 @@ describe('issue 47: one approval for a plan', () => {
     const other = defineTool({ name: 'tool.t.Send', args: [{ name: 'whom', type: 'string' }], run: () => null });
     await using changed = await openHost([other], { store, clock: here.clock, approve: 'plan' });
     await expect(changed.loop.resume('s', { agent })).rejects.toMatchObject({ code: 'ERR_CALL_CHANGED' });
+    // Nor does a program go on whose call that only read may now change something.
+    const writes = defineTool({ name: 'tool.t.List', run: () => ['a', 'b'] });
+    const sends = here.tools.filter(({ canonicalName }) => canonicalName === 'tool.t.send');
+    await using wider = await openHost([writes, ...sends], { store, clock: here.clock, approve: 'plan' });
+    await expect(wider.loop.resume('s', { agent })).rejects.toThrow('a tool of the plan is not there, or promises');
     expect(await here.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
   });
 
