@@ -82,3 +82,11 @@ it('issue 49: a list of sessions has columns where they fit', () => {
   expect(sessionLines(rows)[0]).toBe(`a${' '.repeat(31)}done             2 turns`);
   expect(sessionLines(rows, 50)[0]).toBe('a  done  2 turns');
 });
+
+it('issue 49: what is foreseen and what is found fit a terminal of 60 columns', async () => {
+  const program = command('emit tool.str.ToUpper("a text that is longer than the terminal is wide, in words")', 'set unused = 1');
+  for (const verb of ['foresee', 'check']) {
+    const { stdout, stderr } = await within([verb, '-'], { stdin: program, columns: 60 });
+    expect(linesOf(stdout + stderr).filter((line) => [...line].length > 60)).toEqual([]);
+  }
+});

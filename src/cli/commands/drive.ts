@@ -141,7 +141,7 @@ async function watch(
 ): Promise<LoopResult> {
   const print = (lines: readonly string[]): void => {
     progress.clear();
-    for (const line of lines) terminal.out.line(line);
+    for (const line of lines) terminal.out.prose(line);
   };
   const turns: TurnResult[] = [];
   const replies = flags.stream === true ? new Replies(terminal) : null;

@@ -113,7 +113,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
     await replaceFile(flags.html, flags.grant === undefined ? previewPage(preview, sources) : grantPage(grant, since, usually));
   if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
   else if (flags.grant !== undefined)
-    for (const line of explainGrant(grant, terminal.paintOut, since, usually)) terminal.out.line(line);
+    for (const line of explainGrant(grant, terminal.paintOut, since, usually)) terminal.out.prose(line);
   else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.prose(line);
   return EXIT.ok;
 }

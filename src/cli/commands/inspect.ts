@@ -45,7 +45,7 @@ export function addInspect(program: Command, execute: Execute): void {
 async function inspect(name: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
   const { size, recognition } = await look(name, terminal);
   if (json) terminal.out.json(toJson(name, size, recognition));
-  else for (const line of linesOf(name, size, recognition, terminal)) terminal.out.line(line);
+  else for (const line of linesOf(name, size, recognition, terminal)) terminal.out.prose(line);
   return exitOf(recognition);
 }
 

@@ -115,7 +115,7 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
   };
   const report = checkpoints.wrong ?? (await compare());
   if (flags.json) terminal.out.json(report);
-  else for (const line of chainLines(report)) terminal.out.line(line);
+  else for (const line of chainLines(report)) terminal.out.prose(line);
   return wrongOf(report) === null ? EXIT.ok : EXIT.runtime;
 }
 

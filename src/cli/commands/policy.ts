@@ -133,8 +133,8 @@ async function test(policyFile: string, flags: TestFlags, terminal: Terminal): P
   const ok = changed.length === 0 && lost.length === 0;
   if (flags.json) terminal.out.json({ ok, sessions, verdicts: verdicts.length, changed, unknown, lost });
   else {
-    for (const change of changed) for (const line of changeLines(change)) terminal.out.line(line);
-    terminal.out.line(`${counted(sessions, 'session')}, ${counted(verdicts.length, 'verdict')}: ${changed.length} changed`);
+    for (const change of changed) for (const line of changeLines(change)) terminal.out.prose(line);
+    terminal.out.prose(`${counted(sessions, 'session')}, ${counted(verdicts.length, 'verdict')}: ${changed.length} changed`);
     warn(unknown, lost, terminal);
   }
   return ok ? EXIT.ok : EXIT.runtime;
@@ -161,17 +161,17 @@ async function explain(
   const origin = policy === null ? null : toolOrigin(policy, found ?? { canonicalName: tool, capabilities: [] }, isToolOf(tools));
   if (flags.json) out.json({ ...said, known, arguments: args, breaches, origin });
   else {
-    out.line(printable(`${tool}: ${wordsOf(said)}`));
+    out.prose(printable(`${tool}: ${wordsOf(said)}`));
     for (const { rule, passes, reason } of said.steps)
-      out.line(printable(`  ${rule.padEnd(8)} ${passes ? 'passes' : 'DENIES'}  ${reason}`));
+      out.prose(printable(`  ${rule.padEnd(8)} ${passes ? 'passes' : 'DENIES'}  ${reason}`));
     for (const { rule, outcome, sure, reason, instead } of breaches) {
       const word = { refuse: sure ? 'DENIES' : 'may deny', ask: sure ? 'ASKS' : 'may ask' }[outcome];
-      out.line(printable(`  ${rule.padEnd(8)} ${word}  ${reason} (${instead})`));
+      out.prose(printable(`  ${rule.padEnd(8)} ${word}  ${reason} (${instead})`));
     }
-    for (const line of originLines(origin)) out.line(printable(`  flow     ${line}`));
-    if (said.maxCalls !== null) out.line(`  at most ${counted(said.maxCalls, 'call')} (toolMaxCalls)`);
-    if (!known) out.line('  the definition is not known, so only the name is judged; give --tools FILE');
-    if (args !== null) out.line(printable(`  arguments: ${args.ok ? 'they fit' : args.problem}`));
+    for (const line of originLines(origin)) out.prose(printable(`  flow     ${line}`));
+    if (said.maxCalls !== null) out.prose(`  at most ${counted(said.maxCalls, 'call')} (toolMaxCalls)`);
+    if (!known) out.prose('  the definition is not known, so only the name is judged; give --tools FILE');
+    if (args !== null) out.prose(printable(`  arguments: ${args.ok ? 'they fit' : args.problem}`));
   }
   if (!said.allowed) return EXIT.policy;
   return args?.ok === false ? EXIT.runtime : EXIT.ok;

@@ -128,10 +128,10 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
     const done = await replaySession(runtime, session, options);
     replays.push(done);
     steps.clear();
-    if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
+    if (!flags.json) for (const line of linesOf(done)) terminal.out.prose(line);
   }
   if (flags.json) terminal.out.json({ sessions: replays.map(publicReplay), counts: countsOf(replays) });
-  else terminal.out.line(summary(replays));
+  else terminal.out.prose(summary(replays));
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
 }
 
@@ -161,7 +161,7 @@ async function trial(
   checkTurn(session, fromTurn);
   const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
   if (flags.json) terminal.out.json(tried);
-  else for (const line of trialLines(tried)) terminal.out.line(line);
+  else for (const line of trialLines(tried)) terminal.out.prose(line);
   return EXIT.ok;
 }
 

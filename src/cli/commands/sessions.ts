@@ -166,13 +166,13 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
     terminal.out.prose(sessionLine({ ...session, above: await new Ancestry(store).above(session) }));
     const { plan, program } = session.waits ?? {};
     if (plan !== undefined) {
-      if (program !== undefined) for (const line of explainActions(program, terminal.paintOut)) terminal.out.line(line);
+      if (program !== undefined) for (const line of explainActions(program, terminal.paintOut)) terminal.out.prose(line);
       const [since, usual] = [await lastApproved(store, sid, session.turns), await usualCosts(store)];
-      for (const line of explainGrant(plan, terminal.paintOut, since?.grant, usual.ofGrant(plan))) terminal.out.line(line);
+      for (const line of explainGrant(plan, terminal.paintOut, since?.grant, usual.ofGrant(plan))) terminal.out.prose(line);
     }
     for (const turn of turns)
-      if (flags.brief) terminal.out.line(turnLine(turn));
-      else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);
+      if (flags.brief) terminal.out.prose(turnLine(turn));
+      else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.prose(line);
   }
   tellFar(session, terminal);
   for (const problem of lost) terminal.err.prose(`neuroscript: ${printable(problem)}`);
@@ -209,7 +209,7 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   }
   const left = await store.summary(sid);
   const ended = left?.status !== 'open';
-  terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
+  terminal.out.prose(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
   if (left !== null) tellFar(left, terminal);
   for (const problem of problems) terminal.err.prose(`neuroscript: ${printable(problem)}; ${LEFT}`);
   return EXIT.ok;

@@ -154,8 +154,8 @@ function shown(text: string | undefined): string {
 function report({ file, line, title }: TestCase, problems: readonly string[], terminal: Terminal): void {
   const ok = problems.length === 0;
   const paint = terminal.paintOut;
-  terminal.out.line(`${ok ? paint.green('ok    ') : paint.red('FAILED')} ${printable(`${file}:${line} ${title}`)}`);
-  for (const problem of problems) terminal.out.line(`         ${problem}`);
+  terminal.out.prose(`${ok ? paint.green('ok    ') : paint.red('FAILED')} ${printable(`${file}:${line} ${title}`)}`);
+  for (const problem of problems) terminal.out.prose(`         ${problem}`);
 }
 
 /**

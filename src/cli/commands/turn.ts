@@ -76,7 +76,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
     { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt, ...bound },
   );
   if (flags.json) terminal.out.json(toPublicTurn(record));
-  else for (const line of explainTurn(withAdvice(record), terminal.paintOut)) terminal.out.line(line);
+  else for (const line of explainTurn(withAdvice(record), terminal.paintOut)) terminal.out.prose(line);
   recorder?.add(record.journal);
   await recorder?.save(setup.tools, terminal);
   return exitOfDecision(record.decision, record.reason);
