@@ -1,9 +1,10 @@
+import { isSlip, nearestName } from '../../grammar/vocabulary/names.ts';
 import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
-import { counted, describe } from './describe.ts';
+import { counted, describe, shortQuote } from './describe.ts';
 import { entry } from './measure.ts';
 import type { Meter } from './meter.ts';
-import { toText } from './text.ts';
+import { quote, toText } from './text.ts';
 import { Dict, Fault, List, type Value } from './values.ts';
 
 /** `base[key]` or, with a text key, `base.key`, at `meter.at`. */
@@ -14,12 +15,43 @@ export function element(meter: Meter, base: Value, key: Value): Value {
   return meter.fail(
     'Type',
     `cannot read element ${describe(key)} of ${describe(base)}: only lists, maps and strings have elements`,
-    missing(base),
+    base === null ? nilHint(meter) : elementHint(base),
   );
 }
 
-function missing(base: Value): string | undefined {
-  if (base === null) return 'a variable that was never set and a missing map key are nil; test with is_nil() first';
+/** Remembers the map that has no key written in the program. Its value is nil. */
+export function missing(meter: Meter, map: Value, key: Value): null {
+  if (map instanceof Dict && typeof key === 'string') meter.missed = { map, key };
+  return null;
+}
+
+const NIL = 'a variable that was never set and a missing map key are nil; test with is_nil() first';
+
+/** Most keys that are compared with a missing one, and most that are named. */
+const [MOST_COMPARED, MOST_NAMED, LONGEST] = [32, 8, 40];
+
+/** A key that differs from the one missed last by a slip of spelling: what is probably meant. */
+export function nearestKey({ missed }: Meter): string | undefined {
+  if (missed === null) return undefined;
+  const { map, key } = missed;
+  const meant = map.entries.has(key) ? undefined : nearestName(key, keysOf(map, MOST_COMPARED));
+  return meant !== undefined && isSlip(key, meant) ? `there is no key ${quote(key)}: did you mean ${quote(meant)}?` : undefined;
+}
+
+function keysOf({ entries }: Dict, most: number): readonly string[] {
+  return [...entries.keys().take(most)].filter(({ length }) => length <= LONGEST);
+}
+
+/** What to do about a value that is nil. */
+export function nilHint(meter: Meter): string {
+  const { missed } = meter;
+  const nearest = nearestKey(meter);
+  if (nearest !== undefined || missed === null || missed.map.entries.has(missed.key)) return nearest ?? NIL;
+  const keys = missed.map.entries.size > MOST_NAMED ? [] : keysOf(missed.map, MOST_NAMED);
+  return keys.length === 0 ? NIL : `${NIL}; the map without ${shortQuote(missed.key)} has ${keys.map(quote).join(', ')}`;
+}
+
+function elementHint(base: Value): string | undefined {
   return base instanceof Fault ? 'an error value has no elements; its text is what emit shows' : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { AccessExpr, Expr, ListExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/index.ts';
-import { element } from './access.ts';
+import { element, missing } from './access.ts';
 import { compileBinary } from './binary.ts';
 import { compileCall, compileToolCall } from './calls.ts';
 import type { Context } from './context.ts';
@@ -195,9 +195,9 @@ function compileAccess(context: Context, expr: AccessExpr): Eval {
   const base = context.expr(expr.base);
   const steps = expr.steps.map((step) => {
     const { s: at } = step;
-    if (step.k === 'index') return { at, key: context.expr(step.index) };
+    if (step.k === 'index') return { at, key: context.expr(step.index), isWritten: step.index.k === 'str' };
     const { name } = step;
-    return { at, key: (): Value => name };
+    return { at, key: (): Value => name, isWritten: true };
   });
   const [only] = steps;
   const [first] = expr.steps;
@@ -208,10 +208,11 @@ function compileAccess(context: Context, expr: AccessExpr): Eval {
   }
   return (frame) => {
     let value = base(frame);
-    for (const { key, at } of steps) {
+    for (const { key, at, isWritten } of steps) {
       const keyValue = key(frame);
       machine.at = at;
-      value = element(machine, value, keyValue);
+      const found = element(machine, value, keyValue);
+      value = found === null && isWritten ? missing(machine, value, keyValue) : found;
     }
     return value;
   };
@@ -234,7 +235,7 @@ function single(machine: Machine, base: Eval, key: Eval, at: number): Eval {
 function named(machine: Machine, base: Eval, name: string, at: number): Eval {
   return (frame) => {
     const value = base(frame);
-    if (value instanceof Dict) return value.entries.get(name) ?? null;
+    if (value instanceof Dict) return value.entries.get(name) ?? missing(machine, value, name);
     machine.at = at;
     return element(machine, value, name);
   };

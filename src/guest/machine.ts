@@ -67,6 +67,7 @@ export class Machine implements Meter {
   spareFrames = 0;
   /** Offset of the running operation: the place of an error. It is set before anything that may fail. */
   at = 0;
+  missed: Meter['missed'] = null;
 
   /** Copies of the limits that every call checks. */
   readonly callDepth: number;

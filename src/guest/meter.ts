@@ -1,6 +1,7 @@
 import type { NsCodeName } from '../wire/codes.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { NonNumericTexts } from './nonnumeric.ts';
+import type { Dict } from './values.ts';
 import { WORK, type Work } from './work.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface Meter {
   readonly limits: LimitValues;
   /** Offset of the running operation in its source: the place of an error. */
   at: number;
+  /** The map, and its missing key, that was read last by a key written in the program: for the hint of an error about nil. */
+  missed: { readonly map: Dict; readonly key: string } | null;
   /** Reads texts by code points. */
   readonly codePoints: CodePointReader;
   /** Long texts that are known not to be numbers. */

@@ -1,5 +1,6 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
 import { SHORT_TEXT, VALUE_BYTES } from '../wire/costs.ts';
+import { nearestKey, nilHint } from './access.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
@@ -8,7 +9,7 @@ import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { type Meter, payRound } from './meter.ts';
 import { toText } from './text.ts';
-import { Fuzzy, List, share, Time, truthy, typeName, type Value } from './values.ts';
+import { Dict, Fuzzy, List, share, Time, truthy, typeName, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
 /** A binary operator on two values of any types, at `meter.at`. */
@@ -39,13 +40,25 @@ export const OPERATORS: Readonly<Record<Exclude<BinaryOp, 'and' | 'or'> | '**', 
   '>=': (meter, left, right) => ordered(meter, '>=', left, right),
 };
 
-const UNSET =
+const COUNT =
   'a variable that was never set and a missing map key are nil; to count in a map, write set m[k] = tool.map.Get(m, k, 0) + 1';
 
 /** Raises code 7 at the operator. */
-function refuse(meter: Meter, op: string, left: Value, right: Value, hint?: string): never {
-  const unset = left === null || right === null ? UNSET : undefined;
-  return meter.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint ?? unset);
+function refuse(meter: Meter, op: string, left: Value, right: Value, hint = instead(meter, op, left, right)): never {
+  return meter.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint);
+}
+
+/** What does with such values what an operator does with numbers. */
+function instead(meter: Meter, op: string, left: Value, right: Value): string | undefined {
+  if (left === null || right === null) return op === '+' && left === null ? (nearestKey(meter) ?? COUNT) : nilHint(meter);
+  const [list, map] = [left instanceof List, left instanceof Dict];
+  if (op === '+' && (typeof left === 'boolean' || typeof right === 'boolean'))
+    return 'to count what is true, add 1 in an if block';
+  if (op === '+' && map && right instanceof Dict) return 'tool.map.Merge(a, b) has the keys of both';
+  if (op === '-' && map && typeof right === 'string') return 'tool.map.Remove(m, key) leaves a key out';
+  if (op === '-' && list) return 'to leave items out, append the others to a new list in a loop';
+  if (op === '*' && (list || right instanceof List)) return 'to repeat a list, add it to a new list in a loop: set all = all + l';
+  return undefined;
 }
 
 function numbers(meter: Meter, op: string, left: Value, right: Value): readonly [number, number] {

@@ -40,3 +40,24 @@ describe('a map literal whose keys are known', () => {
     expect(done((text) => text, limits)).toEqual(done((text) => `(${text})`, limits));
   });
 });
+
+const NIL = 'a variable that was never set and a missing map key are nil; test with is_nil() first';
+const COUNT =
+  'a variable that was never set and a missing map key are nil; to count in a map, write set m[k] = tool.map.Get(m, k, 0) + 1';
+
+describe('the hint of an error about nil', () => {
+  it.each<[program: string, hint: string]>([
+    ['emit 1 + m.price', 'there is no key "price": did you mean "Price"?'],
+    ['set p = m["price"]⏎emit p < 1', 'there is no key "price": did you mean "Price"?'],
+    ['emit m.price.net', 'there is no key "price": did you mean "Price"?'],
+    ['emit m.n < 1', `${NIL}; the map without "n" has "Price", "m"`],
+    ['set k = "price"⏎emit m[k] < 1', NIL],
+    ['set m.price = nil⏎emit m.price < 1', NIL],
+    ['set k = "price"⏎set m[k] = m[k] + 1', COUNT],
+    ['emit m + m', 'tool.map.Merge(a, b) has the keys of both'],
+    ['emit [1] * 2', 'to repeat a list, add it to a new list in a loop: set all = all + l'],
+  ])('%s', (program, hint) => {
+    const text = `command\nset m = {"Price": 1, "m": {"a": 1}}\n${program.replaceAll('⏎', '\n')}\nendcommand\n`;
+    expect(drive(text).error?.hint).toBe(hint);
+  });
+});
