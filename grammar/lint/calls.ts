@@ -6,7 +6,7 @@ import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import { nearestName, nearestTool, Suggestions } from '../vocabulary/names.ts';
+import { nearestName, nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 
@@ -71,14 +71,17 @@ class CallChecker {
     const { name } = expr.name;
     const given = expr.args.length;
     if (builtinNamed(name) !== undefined) {
-      if (given !== BUILTIN_ARITY) this.#wrongCount(file, expr, `the built-in \`${name}\``, BUILTIN_ARITY, BUILTIN_ARITY);
+      if (given !== BUILTIN_ARITY)
+        this.#wrongCount(file, expr, `the built-in \`${name}\``, { least: BUILTIN_ARITY, most: BUILTIN_ARITY });
       return;
     }
     const found = this.#procedures.get(name) ?? [];
     const [first] = found;
     if (first === undefined) this.#unknownProcedure(file, expr);
-    else if (!found.some((procedure) => acceptsCount(procedure, given)))
-      this.#wrongCount(file, expr, `\`${name}\``, first.needs.length, first.needs.length + first.optional.length);
+    else if (!found.some((procedure) => acceptsCount(procedure, given))) {
+      const least = first.needs.length;
+      this.#wrongCount(file, expr, `\`${name}\``, { least, most: least + first.optional.length });
+    }
   }
 
   #unknownProcedure(file: CheckedFile, { name }: CallExpr): void {
@@ -114,26 +117,51 @@ class CallChecker {
       this.#report(file, lint('LINT_ARGUMENT_TYPE', arg, message, fix));
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
-      this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most, tool.form);
+      this.#wrongCount(file, expr, `\`${expr.written}\``, tool);
   }
 
   #unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
     const span = writtenName(file, expr);
     const meant = this.#similarTools.of(expr.name);
-    const fix = meant === undefined ? 'run `neuroscript tools` to list the tools' : `did you mean \`${meant}\`?`;
+    const fix = meant === undefined ? this.#toolsLike(expr.name) : `did you mean \`${meant}\`?`;
     const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
     const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];
     this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `no tool is named \`${expr.written}\``, fix, edits));
   }
 
-  #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number, form = ''): void {
+  /** What there is in the group of an unknown tool, or else which groups there are. */
+  #toolsLike(name: string): string {
+    const parts = [...this.#tools.keys()].map(toolParts);
+    const [group] = toolParts(name);
+    const siblings = parts.flatMap(([of, local]) => (of === group ? [local] : []));
+    const [what, names] = siblings.length > 0 ? [`\`${group}\` has`, siblings] : ['there are', parts.map(([of]) => `${of}.…`)];
+    const known = [...new Set(names)];
+    if (known.length === 0) return 'no tools are known: do it without one';
+    return `${what} ${known.slice(0, MOST_NAMED).join(', ')}${known.length > MOST_NAMED ? ', …' : ''}`;
+  }
+
+  #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, shape: Omit<ToolShape, 'name'>): void {
+    const { least, most, form, takes: [kind] = [] } = shape;
     const takes = least === most ? `${most}` : `${least} to ${most}`;
     const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
+    const [begin, end] = [expr.args[0]?.s, expr.args.at(-1)?.e];
+    const isListed = expr.args.some(({ k }) => k === 'list');
+    // `Max(a, b)` of other languages is that of a list here.
+    if (most === 1 && kind === 'list' && begin !== undefined && end !== undefined && expr.args.length > 1 && !isListed) {
+      const edits: RawEdit[] = [
+        { s: begin, e: begin, text: '[' },
+        { s: end, e: end, text: ']' },
+      ];
+      this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, 'put the arguments in one list: `[a, b]`', edits));
+      return;
+    }
     const change = expr.args.length < least ? 'add the missing arguments' : 'remove the surplus arguments';
-    const fix = form === '' ? change : `${change}: ${form}`;
-    this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
+    this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, form === undefined ? change : `${change}: ${form}`));
   }
 }
+
+/** Most tools that are named where one is unknown. */
+const MOST_NAMED = 50;
 
 /** What literals are, as `typeof` says it. */
 const LITERALS: ReadonlyMap<Expr['k'], string> = new Map([

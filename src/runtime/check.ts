@@ -54,8 +54,11 @@ export function toolShapes(view: Pick<ToolView, 'lookup' | 'names'>, called: Rea
 }
 
 /** What the arguments of a tool have to be; null if each takes several types. */
-function takenBy({ parameters }: ToolDefinition): NonNullable<ToolShape['takes']> | null {
-  const takes = parameters.map(({ kind }) => ('type' in kind ? (TAKES.get(kind.type) ?? null) : null));
+function takenBy({ parameters, standard }: ToolDefinition): NonNullable<ToolShape['takes']> | null {
+  // The schema of a host's own tool may convert.
+  const takes = parameters.map(({ kind, schema }) =>
+    'type' in kind ? (TAKES.get(kind.type) ?? null) : standard && schema.type === 'array' ? 'list' : null,
+  );
   return takes.some((taken) => taken !== null) ? takes : null;
 }
 

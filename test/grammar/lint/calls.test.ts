@@ -91,6 +91,19 @@ describe('calls', () => {
     expect(brief(lines, { ...tools, complete: false })).toEqual(['4:6 LINT_ARGUMENT_COUNT']);
   });
 
+  it('of tools: what there is instead, as a model can read it, and one list for several values', () => {
+    const shapes = [
+      { name: 'tool.math.max', least: 1, most: 1, takes: ['list'] as const },
+      { name: 'tool.str.join', least: 2, most: 2 },
+    ];
+    const environment = { tools: shapes, complete: true };
+    const fixes = (line: string) => findings(command(line), environment).map(({ fix }) => fix.message);
+    expect(fixes('emit tool.str.Zzz("a")')).toEqual(['`tool.str` has join']);
+    expect(fixes('emit tool.zzz.Zzz("a")')).toEqual(['there are tool.math.…, tool.str.…']);
+    expect(fixed(command('emit tool.math.Max(1, 2)'), environment)).toBe(command('emit tool.math.Max([1, 2])'));
+    expect(fixed(command('emit tool.math.Max([1], 2)'), environment)).toBe(command('emit tool.math.Max([1], 2)'));
+  });
+
   it('of tools: the reason of a denial, at the name', () => {
     const denied = [{ name: 'tool.memory.put', reason: 'not allowed here' }];
     const [found, ...rest] = findings(command('call tool.memory.Put("/x", 1)'), { ...tools, denied });

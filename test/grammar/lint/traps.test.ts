@@ -19,6 +19,13 @@ describe('texts in quotes that look like templates', () => {
     expect(brief(lines)).toEqual(['3:6 LINT_PLAIN_TEMPLATE', '4:6 LINT_PLAIN_TEMPLATE']);
     expect(brief([...lines, 'emit eval("{{x}}")'])).toEqual([]);
   });
+
+  it.each(['tool.template.Render("a {{x}}", m)', 'tool.str.Replace("a {{x}}", "{{x}}", "b")'])(
+    'are none where %s fills them',
+    (call) => {
+      expect(brief(['set m = {"x": 1}', `emit ${call} + m`])).toEqual([]);
+    },
+  );
 });
 
 describe('`and` and `or` do not return an operand (language.md 4.2)', () => {
