@@ -1,4 +1,6 @@
 /** Replacements in a text. */
+import type { RawEdit } from '../lint/finding.ts';
+import type { Span } from '../syntax/position.ts';
 
 /** A replacement that belongs to a change. */
 export interface Change {
@@ -22,3 +24,12 @@ export function applied(text: string, changes: readonly Change[], s: number, e: 
   }
   return out + text.slice(at, e);
 }
+
+/** Replaces a span. */
+export const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
+
+/** Puts texts before and after an expression. */
+export const wrapped = ({ s, e }: Span, before: string, after: string): readonly RawEdit[] => [
+  { s, e: s, text: before },
+  { s: e, e, text: after },
+];

@@ -7,6 +7,8 @@ import type { Span } from '../syntax/position.ts';
 import { bodiesOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
 import { isSlip, nearestName, toolParts } from '../vocabulary/names.ts';
 import { methodCall } from './calls.ts';
+import { replaced, wrapped } from './changes.ts';
+import { ofCall } from './failedcalls.ts';
 
 /** The part of a program that failed. */
 export interface Failure extends Pick<Failed, 'message' | 'hint'> {
@@ -39,7 +41,9 @@ export function correctionOf(failure: Failure): readonly RawEdit[] {
   const [found] = expressionsOf(stmt).flatMap((root) => operationAt(root, at));
   if (found === undefined) return [];
   if (found.k === 'access') return ofAccess(failure, found);
-  return found.k === 'tool' ? ofCall(failure, found) : ofOperator(failure, found, stmt);
+  if (found.k !== 'tool') return ofOperator(failure, found, stmt);
+  const edits = ofCall(failure, found);
+  return edits.length > 0 || !message.includes(', but was nil') ? edits : onlyOne(found.args.map((arg) => nilKey(failure, arg)));
 }
 
 type Operation = AccessExpr | BinaryExpr | ToolCallExpr;
@@ -54,14 +58,6 @@ function operationAt(root: Expr, at: number): readonly Operation[] {
   });
   return found;
 }
-
-const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
-
-/** Puts texts before and after an expression. */
-const wrapped = ({ s, e }: Span, before: string, after: string): readonly RawEdit[] => [
-  { s, e: s, text: before },
-  { s: e, e, text: after },
-];
 
 /** `set n, err = f()` of Go, where `f` has one result: errors are not values. */
 function withoutError({ message }: Failure, targets: readonly Target[]): readonly RawEdit[] {
@@ -86,29 +82,6 @@ function madeMap(failure: Failure, { name, steps }: Target): readonly RawEdit[] 
   return isKey && value?.k === 'list' && value.items.length === 0 ? [replaced(value, '{}')] : [];
 }
 
-/** Groups of tools that do the same with texts and with lists. */
-const OTHER_GROUP: Readonly<Record<string, string>> = { 'tool.str': 'tool.list', 'tool.list': 'tool.str' };
-
-/** A tool whose argument has another type. */
-function ofCall({ message, text }: Failure, { s, name, written, args }: ToolCallExpr): readonly RawEdit[] {
-  const [first, second, ...more] = args;
-  if (message.includes(': expected integer or integer-like value, got ')) {
-    const [half, ...others] = args.filter((arg) => arg.k === 'binary' && arg.rest.some(({ op }) => op === '/'));
-    return half === undefined || others.length > 0 ? [] : wrapped(half, 'tool.math.Floor(', ')');
-  }
-  if (first === undefined) return [];
-  if (message.includes("'input_string': expected string, got number"))
-    return first.k === 'binary' ? wrapped(first, '"" + (', ')') : wrapped(first, '"" + ', '');
-  const isList = message.includes("'list': expected list, got string");
-  const isExchanged =
-    isList || message.includes("'map': expected map, got string") || message.includes("'separator': expected string, got list");
-  if (isExchanged && second !== undefined && more.length === 0 && second.k !== 'str' && second.k !== 'template')
-    return [replaced(first, text.slice(second.s, second.e)), replaced(second, text.slice(first.s, first.e))];
-  if (!isList && !message.includes("'input_string': expected string, got list")) return [];
-  const other = OTHER_GROUP[toolParts(name)[0]];
-  return other === undefined ? [] : [{ s, e: s + written.length, text: `${other}.${toolParts(written)[1]}` }];
-}
-
 /** An element that is not there, or that the value cannot have. */
 function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
   const { text, at, message } = failure;
@@ -125,11 +98,31 @@ function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
   }
   const json = parsedFirst(failure, expr, index);
   if (json.length > 0) return json;
+  const entries = ofEntry(failure, expr, step.name);
+  if (entries.length > 0) return entries;
   const kind = message.startsWith('a list') ? 'list' : 'text';
   const call = methodCall(step.name, of, kind, [])?.text;
   if (call === undefined || OTHERS[kind].some((group) => call.startsWith(group))) return [];
   return sameSteps(failure, expr, step).map((same) => replaced({ s: same.of.s, e: same.step.e }, call));
 }
+
+/** `entry.key` and `entry.value` of what `tool.map.Entries` gives: a list of two. */
+function ofEntry(failure: Failure, { base }: AccessExpr, field: string): readonly RawEdit[] {
+  const loop = failure.around.findLast((stmt) => stmt.k === 'for' && base.k === 'name' && stmt.item.name === base.name);
+  if (loop?.k !== 'for' || ENTRY[field] === undefined) return [];
+  const over = loop.over.k === 'name' ? onlyValue(failure, loop.over.name) : loop.over;
+  if (over?.k !== 'tool' || over.name !== 'tool.map.entries') return [];
+  const edits: RawEdit[] = [];
+  for (const stmt of failure.stmts.filter(({ s, e }) => loop.s < s && e <= loop.e))
+    for (const root of expressionsOf(stmt))
+      eachExpression(root, (expr) => {
+        const [step] = expr.k === 'access' && expr.base.k === 'name' && expr.base.name === loop.item.name ? expr.steps : [];
+        if (step?.k === 'field' && ENTRY[step.name] !== undefined) edits.push(replaced(step, ENTRY[step.name] ?? ''));
+      });
+  return edits;
+}
+
+const ENTRY: Readonly<Record<string, string>> = { key: '[0]', value: '[1]' };
 
 /** Groups of tools that take no list, or no text. */
 const OTHERS = { list: ['tool.str.', 'tool.map.'], text: ['tool.list.', 'tool.map.', 'tool.math.'] } as const;
@@ -169,13 +162,42 @@ function otherKey(failure: Failure, expr: AccessExpr, index: number): readonly R
   if (step.k === 'index' && step.index.k !== 'str') return byKey(failure, of, step);
   const key = step.k === 'field' ? step.name : text.slice(step.index.s + 1, step.index.e - 1);
   const keys = expr.base.k === 'name' ? keysOf(stmts, expr.base.name) : new Set<string>();
-  if (keys.size === 0 || keys.has(key)) return [];
+  const said = meantIn(failure, key);
+  const call = step.k === 'field' ? PROPERTIES[key]?.(of) : undefined;
+  const isMap = call !== undefined && expr.base.k === 'name' && onlyValue(failure, expr.base.name)?.k === 'map';
+  if (keys.has(key) || (keys.size === 0 && said === undefined && !isMap)) return [];
   const same = sameSteps(failure, expr, step);
-  if (key === 'length' && step.k === 'field') return same.map((one) => replaced({ s: one.of.s, e: one.step.e }, `len(${of})`));
-  const meant = nearestName(key, keys);
+  if (call !== undefined) return same.map((one) => replaced({ s: one.of.s, e: one.step.e }, call));
+  const meant = said ?? nearestName(key, keys);
   if (meant === undefined || !isSlip(key, meant)) return [];
   const written = step.k === 'field' ? `.${meant}` : `[${JSON.stringify(meant)}]`;
   return same.map((one) => replaced(one.step, written));
+}
+
+/** What maps have as properties in other languages. */
+const PROPERTIES: Readonly<Record<string, (of: string) => string>> = {
+  length: (of) => `len(${of})`,
+  size: (of) => `len(${of})`,
+  keys: (of) => `tool.map.Keys(${of})`,
+  values: (of) => `tool.map.Values(${of})`,
+};
+
+/** The key that the hint of a failure names instead of a missing one. */
+function meantIn({ hint = '' }: Failure, key: string): string | undefined {
+  const [begin, middle] = [`there is no key "${key}"`, ': did you mean "'];
+  return hint.startsWith(begin + middle) ? hint.slice(begin.length + middle.length, -2) : undefined;
+}
+
+/** The corrections of an expression that is nil: of the key that it reads, or that its variable was set to. */
+function nilKey(failure: Failure, expr: Expr): readonly RawEdit[] {
+  const read = expr.k === 'name' ? onlyValue(failure, expr.name) : expr;
+  return read?.k === 'access' ? otherKey(failure, read, read.steps.length - 1) : [];
+}
+
+/** The corrections of the only one that has some. */
+function onlyOne(all: readonly (readonly RawEdit[])[]): readonly RawEdit[] {
+  const [first = [], ...more] = all.filter((edits) => edits.length > 0);
+  return more.length > 0 ? [] : first;
 }
 
 /** The keys of all maps of which a variable may be made; none where a call makes a part of it. */
@@ -201,12 +223,13 @@ function byKey({ text, around }: Failure, of: string, step: AccessStep): readonl
 }
 
 /** An index that counts from 1, or goes one too far. */
-function otherIndex({ text, around, stmts }: Failure, of: string, index: Expr): readonly RawEdit[] {
+function otherIndex({ text, around, stmts, message }: Failure, of: string, index: Expr): readonly RawEdit[] {
   const length = `len(${of})`;
   const written = ({ s, e }: Span): string => text.slice(s, e);
   if (written(index) === length) return [replaced(index, `${length} - 1`)];
   if (index.k !== 'name') return [];
   const { name } = index;
+  const items = itemsIn(message);
   const loop = around.findLast(({ k }) => k === 'while' || k === 'for');
   const lessOne = (): readonly RawEdit[] => {
     const uses: RawEdit[] = [];
@@ -223,19 +246,25 @@ function otherIndex({ text, around, stmts }: Failure, of: string, index: Expr): 
   if (loop?.k === 'for' && loop.item.name === name && loop.over.k === 'tool' && toolParts(loop.over.name)[1] === 'range') {
     const [from, to] = loop.over.args;
     if (from === undefined || to === undefined) return [];
-    if (written(to) !== `${length} + 1`) return [];
-    if (written(from) === '1') return lessOne();
-    return written(from) === '0' ? [replaced(to, length)] : [];
+    if (written(from) === '1' && (written(to) === `${length} + 1` || written(to) === `${items + 1}`)) return lessOne();
+    return written(from) === '0' && written(to) === `${length} + 1` ? [replaced(to, length)] : [];
   }
   if (loop?.k !== 'while' || loop.cond.k !== 'binary') return [];
   const { first, rest } = loop.cond;
   const [term, ...more] = rest;
-  const counts = first.k === 'name' && first.name === name && term?.op === '<=' && written(term.right) === length;
+  const counts =
+    first.k === 'name' && first.name === name && term?.op === '<=' && [length, `${items}`].includes(written(term.right));
   if (!counts || more.length > 0) return [];
   const start = stmts.findLast((stmt) => stmt.e <= loop.s && targetsOf(stmt).some((target) => target.name.name === name));
   const from = start?.k === 'set' ? written(start.value) : '';
   if (from === '1') return lessOne();
   return from === '0' ? [{ s: term.at, e: term.at + term.op.length, text: '<' }] : [];
+}
+
+/** The number of items in `list index 3 is out of bounds: the list has 3 items`, where the index is that number; NaN otherwise. */
+function itemsIn(message: string): number {
+  const [index, length] = [message.split(' ')[2], message.split(' ').at(-2)];
+  return index === length ? Number(length) : Number.NaN;
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '>', '<=', '>=']);
@@ -257,6 +286,13 @@ function ofOperator(failure: Failure, expr: BinaryExpr, stmt: Stmt): readonly Ra
   }
   if (term.op === '^' && expr.rest.length === 1 && !given.includes('string') && !given.includes('nil'))
     return operands.some(({ k }) => k === 'binary' || k === 'unary') ? [] : [{ s: at, e: at + 1, text: '**' }];
+  if (term.op === '+' && expr.rest.length === 1 && given.startsWith('map of ') && given.includes(' and map of '))
+    return [
+      replaced(
+        expr,
+        `tool.map.Merge(${failure.text.slice(expr.first.s, expr.first.e)}, ${failure.text.slice(term.right.s, term.right.e)})`,
+      ),
+    ];
   if (given.startsWith('nil and ')) return left === undefined ? [] : ofNil(failure, left, stmt, term.op, given.slice(8));
   if (given.endsWith(' and nil')) return ofNil(failure, term.right, stmt, term.op, given);
   return term.op === '+' && given.startsWith('list') && left !== undefined && isTarget(failure, stmt, left)
@@ -290,7 +326,7 @@ function ofNil(failure: Failure, operand: Expr, stmt: Stmt, op: string, other: s
     const key = step.k === 'field' ? JSON.stringify(step.name) : text.slice(step.index.s, step.index.e);
     return [replaced(operand, `tool.map.Get(${text.slice(operand.s, step.s)}, ${key}, ${start})`)];
   }
-  return operand.k === 'access' ? otherKey(failure, operand, operand.steps.length - 1) : [];
+  return nilKey(failure, operand);
 }
 
 /** Most rounds in which statements are looked for that set the variables of those found before. */
