@@ -80,3 +80,27 @@ export function endLines({ kind, extra, cases }: Block): readonly string[] {
   if (kind === 'switch' && cases === 0) return [];
   return [ENDS[kind], ...Array<string>(extra).fill('endif')];
 }
+
+/** Begin a further part of a block. */
+export const MIDDLES = /^(?:else|elif|elsif|elseif|except|catch|rescue|finally|ensure)$/;
+
+/**
+ * Where the indented body of a block without an end stops before the statement at an index; undefined where no indentation shows it.
+ * `widthAt` gives the indentation of a place.
+ */
+export function bodyEnd(
+  { style, head, width, kind }: Block,
+  pieces: readonly Piece[],
+  index: number,
+  widthAt: (at: number) => number,
+): number | undefined {
+  if (style !== 'word' || kind === 'command') return undefined;
+  let end: number | undefined;
+  for (let at = index - 1; at > 0; at--) {
+    const [piece, before] = [pieces[at], pieces[at - 1]];
+    if (piece === undefined || before === undefined || piece.s <= head.s) break;
+    if (piece.follows || widthAt(piece.s) > width || MIDDLES.test(piece.words[0]?.text ?? '')) continue;
+    end = before === head ? undefined : before.e;
+  }
+  return end;
+}

@@ -1,8 +1,9 @@
 /** Calls of functions, of the program and of other languages. */
 import { BUILTINS } from '../vocabulary/builtins.ts';
 import { KEYWORDS } from '../vocabulary/keywords.ts';
+import { toolParts } from '../vocabulary/names.ts';
 import { between, list } from './brackets.ts';
-import { functionCall, kindOfCall, TYPE_TESTS } from './calls.ts';
+import { functionCall, type Kind, kindOfCall, methodCall, TYPE_TESTS } from './calls.ts';
 import type { Word } from './lexer.ts';
 import { BINARY } from './operators.ts';
 import type { Reader } from './reader.ts';
@@ -32,6 +33,8 @@ export function call(reader: Reader, of: Value): Value {
   }
   const values = args.map((arg) => settled(scope, arg));
   const own = (): Value => called(`${name}${reader.source.slice(open.s, open.e)}${between(reader, values, open, last)})`, s, e);
+  const local = scope.tools.size > 0 && !scope.tools.has(name.toLowerCase()) ? asMethod(name, values.map(plain)) : undefined;
+  if (local !== undefined) return { text: local, kind: kindOfCall(local), s, e };
   if (scope.procedures.has(name) || name.startsWith('tool.') || (RESERVED.has(name) && name !== 'set')) return own();
   if (name === 'dict') return { text: `{${named(reader, at)}}`, kind: 'map', s, e };
   const special = test(reader, name, values, s, e) ?? converted(name, values, s, e) ?? spread(reader, at, name, values, s, e);
@@ -45,6 +48,16 @@ export function call(reader: Reader, of: Value): Value {
   if (foreign.doubtful) scope.guess();
   return { text: foreign.text, kind: foreign.text.startsWith('("" +') ? 'text' : kindOfCall(foreign.text), s, e };
 }
+
+/** `tool.str.StartsWith(text, start)`: the method of another language that a tool without this name stands for. */
+function asMethod(name: string, [of, ...args]: readonly string[]): string | undefined {
+  const [group, local] = toolParts(name);
+  if (of === undefined || !(group in KINDS)) return undefined;
+  const call = methodCall(`${local.charAt(0).toLowerCase()}${local.slice(1)}`, of, KINDS[group] ?? 'unknown', args);
+  return call?.doubtful === false && call.text.startsWith(`${group}.`) ? call.text : undefined;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = { 'tool.str': 'text', 'tool.list': 'list', 'tool.map': 'map' };
 
 /** `isinstance(x, str)`, `type(x) == str`. */
 function test(reader: Reader, name: string, values: readonly Value[], s: number, e: number): Value | null {

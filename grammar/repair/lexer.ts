@@ -30,8 +30,10 @@ const CLOSING: Readonly<Record<string, string>> = { '“': '”', '”': '”', 
 /** The tokens of a text. Takes time linear in its length. */
 export function wordsOf(text: string): readonly Word[] {
   const words: Word[] = [];
+  const names = new Set<string>();
   let at = 0;
   const add = (kind: WordKind, e: number): void => {
+    if (kind === 'name') names.add(text.slice(at, e));
     words.push({ kind, text: text.slice(at, e), s: at, e });
     at = e;
   };
@@ -46,7 +48,7 @@ export function wordsOf(text: string): readonly Word[] {
     if (char === '\n') add('end', at + 1);
     else if (char === '\\' && text.charAt(at + 1) === '\n') at += 2;
     else if (beginsComment(text, at, before)) add('comment', commentEnd(text, at));
-    else if (stringEnd(text, at) > at) add('text', stringEnd(text, at));
+    else if (stringEnd(text, at, names) > at) add('text', stringEnd(text, at, names));
     else if (matched(NAME, text, at) > at) add('name', matched(NAME, text, at));
     else if (matched(NUMBER, text, at) > at) add('number', matched(NUMBER, text, at));
     else if (matched(TEST, text, at) > at) add('mark', matched(TEST, text, at));
@@ -80,8 +82,11 @@ function commentEnd(text: string, at: number): number {
   return block ? end + 2 : end;
 }
 
-/** The end of the string that begins at `at`; `at` if none does. A string without an end ends with its line. */
-function stringEnd(text: string, at: number): number {
+/**
+ * The end of the string that begins at `at`; `at` if none does. A string without an end ends with its line, or before what is added to it:
+ * `"Hello, + name` where `name` is one of the names before.
+ */
+function stringEnd(text: string, at: number, names: ReadonlySet<string>): number {
   const prefixed = /^[fFrRbB$]$/.test(text.charAt(at)) && /^["']$/.test(text.charAt(at + 1)) && !/\w/.test(text.charAt(at - 1));
   const s = prefixed ? at + 1 : at;
   const lineEnd = text.indexOf('\n', s) < 0 ? text.length : text.indexOf('\n', s);
@@ -101,7 +106,9 @@ function stringEnd(text: string, at: number): number {
     if (text.charAt(end) === '\\') end++;
     else if (text.charAt(end) === quote) return end + 1;
   }
-  return lineEnd;
+  const [fixed = '', ...added] = text.slice(s, lineEnd).split(' + ');
+  const isAdded = added.length > 0 && added.every((one) => names.has(one.trim().split('.', 1)[0] ?? ''));
+  return isAdded && !prefixed ? s + fixed.length + 1 : lineEnd;
 }
 
 /** The white space at the beginning of the line of an offset. `starts` has the offsets of all lines. */

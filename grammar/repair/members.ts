@@ -47,7 +47,8 @@ export function member(reader: Reader, of: Value): Value {
     }
   }
   if (reader.scope.caught.includes(of.text)) return { text: `system_error.${name}`, kind: 'unknown', s: of.s, e: word.e };
-  if (name === 'length' || (name === 'size' && of.kind !== 'unknown'))
+  const isKey = reader.scope.keys.has(name) && of.kind !== 'list' && of.kind !== 'text';
+  if (!isKey && (name === 'length' || (name === 'size' && of.kind !== 'unknown')))
     return { text: `len(${plain(settled(reader.scope, of))})`, kind: 'number', s: of.s, e: word.e };
   return { text: `${plain(of)}.${name}`, kind: 'unknown', s: of.s, e: word.e, element: { of: plain(of), key: `"${name}"` } };
 }

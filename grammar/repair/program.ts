@@ -1,6 +1,6 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
 import { lastAtMost, lineTable } from '../syntax/position.ts';
-import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
+import { type Block, bodyEnd, CLOSERS, ENDS, endLines, isKind, MIDDLES } from './blocks.ts';
 import { caseIn, linesOfCase } from './cases.ts';
 import { applied, type Change } from './changes.ts';
 import { commentsIn } from './comments.ts';
@@ -12,7 +12,7 @@ import { isHead, isStatement, same } from './neuroscript.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { renamingOf } from './reserved.ts';
 import { leavesSwitch, noteLeaving, returned, skips } from './returns.ts';
-import { proceduresOf, Scope, Unclear } from './scope.ts';
+import { Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
 import { guarded } from './tries.ts';
 
@@ -50,6 +50,8 @@ class Program {
   readonly #inserted = new Map<string, number>();
   #groups = 0;
   #last: Piece | null = null;
+  /** Index of the statement. */
+  #index = 0;
   /** The first word of the next statement. */
   #next = '';
   readonly #layout: Layout;
@@ -63,11 +65,12 @@ class Program {
     this.#starts = lineTable(text).starts;
     this.#pieces = piecesOf(words);
     const script = words.some(({ kind, text }) => kind === 'name' && /^(?:const|let)$/.test(text));
-    this.#scope = new Scope(proceduresOf(words), script, renamed, tools);
+    this.#scope = new Scope(words, script, renamed, tools);
   }
 
   changes(): readonly Change[] {
     for (const [index, piece] of this.#pieces.entries()) {
+      this.#index = index;
       this.#next = this.#pieces[index + 1]?.words[0]?.text ?? '';
       this.#dedent(piece);
       const [outer] = this.#blocks;
@@ -77,6 +80,7 @@ class Program {
       // No change makes a program of it, because it nests deeper than the language allows. Every statement looks at all open blocks.
       if (this.#blocks.length > MOST_BLOCKS) return [];
     }
+    this.#index = this.#pieces.length;
     for (;;) {
       const block = this.#blocks.at(-1);
       if (block === undefined) break;
@@ -94,9 +98,7 @@ class Program {
     for (;;) {
       const block = this.#blocks.at(-1);
       if (block?.style !== 'colon' || width > block.width) return;
-      const goesOn =
-        width === block.width &&
-        (word in CLOSERS || /^(?:else|elif|elsif|elseif|except|catch|rescue|finally|ensure)$/.test(word));
+      const goesOn = width === block.width && (word in CLOSERS || MIDDLES.test(word));
       if (goesOn) return;
       this.#insertEnd(block, this.#last?.e ?? piece.s);
     }
@@ -199,18 +201,16 @@ class Program {
     caught: readonly string[],
   ): void {
     const indent = indentAt(this.#text, this.#starts, head.s);
-    const from = this.#changes.length;
-    const width = indent.length;
     this.#blocks.push({
       kind,
       style,
       group,
       indent,
-      width,
+      width: indent.length,
       head,
       subject,
       caught,
-      from,
+      from: this.#changes.length,
       extra: 0,
       cases: 0,
       shared: [],
@@ -340,7 +340,10 @@ class Program {
       const text = endLines(block)
         .map((line) => `\n${block.indent}${line}`)
         .join('');
-      const lineEnd = this.#text.indexOf('\n', at);
+      const lineEnd = this.#text.indexOf(
+        '\n',
+        bodyEnd(block, this.#pieces, this.#index, (at) => indentAt(this.#text, this.#starts, at).length) ?? at,
+      );
       const s = lineEnd < 0 ? this.#text.length : lineEnd;
       if (block.style === 'word')
         for (const line of endLines(block)) this.#inserted.set(line, (this.#inserted.get(line) ?? 0) + 1);

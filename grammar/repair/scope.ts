@@ -18,6 +18,8 @@ export class Scope {
   readonly tools: ReadonlySet<string>;
   /** Names of procedures that the text defines. */
   readonly procedures: ReadonlySet<string>;
+  /** The keys of the maps that the text writes: of them, `size` is no length. */
+  readonly keys: ReadonlySet<string>;
   /** The name of the caught error in a handler of another language. */
   caught: readonly string[] = [];
   /** Whether the current statement has several readings. */
@@ -47,8 +49,9 @@ export class Scope {
   /** Statements to insert after the current one. */
   after: string[] = [];
 
-  constructor(procedures: ReadonlySet<string>, script: boolean, renamed: Renaming, tools: ReadonlySet<string>) {
-    this.procedures = procedures;
+  constructor(words: readonly Word[], script: boolean, renamed: Renaming, tools: ReadonlySet<string>) {
+    this.procedures = proceduresOf(words);
+    this.keys = keysOf(words);
     this.renamed = renamed;
     this.tools = tools;
     this.script = script;
@@ -64,7 +67,7 @@ export class Scope {
 }
 
 /** The names after a word that defines a procedure. */
-export function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
+function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [index, { text, kind }] of words.entries()) {
     const next = words[index + 1];
@@ -74,4 +77,10 @@ export function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
       names.add(text);
   }
   return names;
+}
+
+/** The names before colons, in quotes or not. */
+function keysOf(words: readonly Word[]): ReadonlySet<string> {
+  const before = words.filter(({ kind }, index) => (kind === 'text' || kind === 'name') && words[index + 1]?.text === ':');
+  return new Set(before.map(({ kind, text }) => (kind === 'text' ? text.slice(1, -1) : text)));
 }

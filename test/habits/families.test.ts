@@ -70,6 +70,11 @@ const SLIPS: readonly (readonly [family: string, program: string, ...prints: rea
   ['a `try` of several statements', 'try:⏎  fail "no"⏎  emit "never"⏎except:⏎  emit "caught"⏎emit "end"', 'caught', 'end'],
   ['a text in one of a list', 'for each s in ["ab", "c"]⏎  if "b" in s⏎    emit s⏎  endif⏎endfor', 'ab'],
   ['a guard', 'set t = ""⏎guard t != "" else {⏎  emit "none"⏎  return⏎}⏎emit t', 'none'],
+  ['a loop without an end, as its body is indented', 'set n = 0⏎for each x in [1, 2]⏎  set n = x⏎⏎emit n', '2'],
+  ['a quote that is missing before what is added', 'set who = "Ada"⏎emit "Hello, + who', 'Hello, Ada'],
+  ['an end that is missing within a plus', 'emit "salt + pepper', 'salt + pepper'],
+  ['a key with the name of a length', 'set fs = [{"size": 7}]⏎for each f of fs⏎  emit f.size⏎endfor', '7'],
+  ['a tool with the name of a method', 'emit tool.str.StartsWith("ab", "a")', 'true'],
   ['half-open ranges', 'for i in 0..<2 {⏎  emit i⏎}', '0', '1'],
 ];
 
