@@ -6,7 +6,8 @@ import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import { nearestName, nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
+import { nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
+import { nearestName } from '../vocabulary/spelling.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 

@@ -5,7 +5,8 @@ import type { Stmt, Target } from '../syntax/ast.ts';
 import type { AccessExpr, AccessStep, BinaryExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
 import { bodiesOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
-import { isSlip, nearestName, toolParts } from '../vocabulary/names.ts';
+import { toolParts } from '../vocabulary/names.ts';
+import { isSlip, nearestName } from '../vocabulary/spelling.ts';
 import { methodCall } from './calls.ts';
 import { replaced, wrapped } from './changes.ts';
 import { ofCall } from './failedcalls.ts';
@@ -111,7 +112,7 @@ function ofEntry(failure: Failure, { base }: AccessExpr, field: string): readonl
   const loop = failure.around.findLast((stmt) => stmt.k === 'for' && base.k === 'name' && stmt.item.name === base.name);
   if (loop?.k !== 'for' || ENTRY[field] === undefined) return [];
   const over = loop.over.k === 'name' ? onlyValue(failure, loop.over.name) : loop.over;
-  if (over?.k !== 'tool' || over.name !== 'tool.map.entries') return [];
+  if (over?.k !== 'tool' || toolParts(over.name)[1] !== 'entries') return [];
   const edits: RawEdit[] = [];
   for (const stmt of failure.stmts.filter(({ s, e }) => loop.s < s && e <= loop.e))
     for (const root of expressionsOf(stmt))

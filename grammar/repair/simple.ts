@@ -1,6 +1,6 @@
 /** Translates simple statements of other languages. */
 import { KEYWORDS } from '../vocabulary/keywords.ts';
-import { nearestName } from '../vocabulary/names.ts';
+import { nearestName } from '../vocabulary/spelling.ts';
 import { operand } from './calls.ts';
 import { condition } from './condition.ts';
 import { translate, translateAll } from './expression.ts';

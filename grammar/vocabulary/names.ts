@@ -1,4 +1,5 @@
-/** Names: the canonical name of a tool, and the known name that a misspelt one probably means. */
+/** Names of tools: the canonical one, and the known one that a misspelt one probably means. */
+import { editDistance, isSlip, LONGEST, nearestName } from './spelling.ts';
 
 /** The tool that makes the control token of a turn. The host loop gives it to every turn. */
 export const MAGIC_TOOL = 'tool.aeiou.magic';
@@ -20,22 +21,6 @@ export function canonicalName(name: string): string {
 export function toolParts(name: string): [group: string, local: string] {
   const dot = name.lastIndexOf('.');
   return [name.slice(0, dot), name.slice(dot + 1)];
-}
-
-/** Names longer than this are not compared: comparing takes time in proportion to both lengths. */
-const LONGEST = 80;
-
-/** The candidate with the nearest spelling, ignoring letter case; undefined when none is near enough. */
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  if (name.length > LONGEST) return undefined;
-  let best: string | undefined;
-  let least = (name.length < 3 ? 0 : Math.max(2, Math.floor(name.length / 3))) + 1;
-  for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
-    const found = editDistance(name, candidate);
-    if (found < least) [best, least] = [candidate, found];
-  }
-  return best;
 }
 
 /**
@@ -71,37 +56,9 @@ function hasLocal(candidate: string, local: string): boolean {
   return DATA.has(group) && own === local;
 }
 
-/** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */
-export function isSlip(left: string, right: string): boolean {
-  return left.length > 4 || editDistance(left, right) < 2;
-}
-
 /** Whether two groups may be meant to be the same: one abbreviates the other, or they differ by one edit. */
 function isAlike(left: string, right: string): boolean {
   return left.startsWith(right) || right.startsWith(left) || editDistance(left, right) < 2;
-}
-
-/**
- * The number of edits that turn one name into the other, ignoring letter case: insertions, deletions, replacements and
- * exchanges of two neighbours. Only the first {@link LONGEST} characters count.
- */
-function editDistance(left: string, right: string): number {
-  const a = left.slice(0, LONGEST).toLowerCase();
-  const b = right.slice(0, LONGEST).toLowerCase();
-  let earlier: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const least = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
-      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      next.push(exchanged ? Math.min(least, (earlier[j - 2] ?? 0) + 1) : least);
-    }
-    earlier = row;
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 /** Most names of one program that are looked up: each is compared with every candidate. */

@@ -1,4 +1,4 @@
-import { isSlip, nearestName } from '../../grammar/vocabulary/names.ts';
+import { isSlip, nearestName } from '../../grammar/vocabulary/spelling.ts';
 import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
 import { counted, describe, shortQuote } from './describe.ts';

@@ -34,6 +34,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'grammar/vocabulary/builtins.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/keywords.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/names.ts': 'a leaf that the host uses without the parser',
+  'grammar/vocabulary/spelling.ts': 'a leaf that the host and the interpreter use without the parser',
   'grammar/repair/apply.ts': 'a leaf that the host uses without the parser',
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalName, nearestName, Suggestions } from '../../grammar/vocabulary/names.ts';
+import { canonicalName, Suggestions } from '../../grammar/vocabulary/names.ts';
+import { nearestName } from '../../grammar/vocabulary/spelling.ts';
 
 describe('the suggestion for a misspelt name', () => {
   it.each<[string, string | undefined, string]>([

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearestName } from '../../../grammar/vocabulary/names.ts';
+import { nearestName } from '../../../grammar/vocabulary/spelling.ts';
 import { type Palette, paragraph, printable } from '../../report/index.ts';
 import { type ErrorPage, errorPages } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearestName } from '../../../grammar/vocabulary/names.ts';
+import { nearestName } from '../../../grammar/vocabulary/spelling.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
 import type { AskHandlerOptions } from '../../loop/index.ts';
 import { printable, printableLines, renderCall } from '../../report/index.ts';
