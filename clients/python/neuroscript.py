@@ -47,6 +47,7 @@ class ToolError(Exception):
     def __init__(self, message: str, code: int = 21, hint: str | None = None, retry_after_ms: float | None = None) -> None:
         super().__init__(message)
         self.code, self.hint, self.retry_after_ms = code, hint, retry_after_ms
+        self._data = {"nsCode": code, "hint": hint, "retryAfterMs": retry_after_ms}
 
 
 @dataclass(frozen=True)
@@ -353,10 +354,8 @@ def _line(*, errors: str = "strict", **message: Any) -> bytes:
 def _failure(request: str, error: BaseException) -> bytes:
     told: dict[str, Any] = {"code": -32000, "message": type(error).__name__}
     with contextlib.suppress(Exception):  # The text of an exception can fail too.
-        own: dict[str, Any] = {"message": f"{type(error).__name__}: {error}"}
-        if isinstance(error, ToolError):
-            own = {"message": str(error), "data": {"nsCode": error.code, "hint": error.hint, "retryAfterMs": error.retry_after_ms}}
-        return _line(id=request, error=told | own, errors="replace")
+        own = {"message": str(error), "data": error._data} if isinstance(error, ToolError) else {}
+        return _line(id=request, error=told | (own or {"message": f"{type(error).__name__}: {error}"}), errors="replace")
     return _line(id=request, error=told)
 
 

@@ -111,6 +111,7 @@ export function compileForTogether(context: Context, stmt: ForStmt): Exec {
 }
 
 function compileCalls(context: Context, { stmts }: Block): readonly CompiledCall[] {
+  if (context.keepsLast) context.machine.flow?.effects.places.add(LAST);
   return context.within(() =>
     stmts.map((stmt) => {
       const call = callOf(stmt);

@@ -373,9 +373,10 @@ export class Activation implements Scope {
         return this.#evaluator.toolCall(call, BLOCK_LEVELS + 1);
       },
       store: (stmt, value) => {
-        this.last = value;
-        this.#machine.origin.valued(false);
+        const { latest } = this.#machine.origin;
         if (stmt.k === 'set') this.#assign(stmt.targets, value, this.#place(stmt.s));
+        this.last = value;
+        this.#machine.origin.valued(false, latest);
       },
     });
   }

@@ -3,7 +3,7 @@ import type { Block, Expr, Stmt } from '../../../grammar/index.ts';
 import { BUILTINS } from './builtins.ts';
 import { type Effects, type Exit, effectsOf, effectsOfBody, LAST, RESULT } from './effects.ts';
 import type { Step } from './elements.ts';
-import { elementOf, join, keyOf, type Labels, NONE, Parts } from './parts.ts';
+import { elementOf, join, keyOf, type Labels, NONE, names, Parts } from './parts.ts';
 import { Dict, List, textOf, type Value } from './values.ts';
 
 /** What a run begins with. */
@@ -49,6 +49,8 @@ export class Origin {
   #faults = NONE;
   /** The same of those before and around them. */
   #earlier = NONE;
+  /** What may have made the handler of the running statement fail. */
+  #handling = NONE;
   /** How many handlers stand around the running statements. */
   #guards = 0;
   /** What decided which handlers of events are left. */
@@ -83,7 +85,9 @@ export class Origin {
     } catch (error) {
       if (error instanceof Object && !this.#seen.has(error)) {
         this.#seen.add(error);
-        this.faulty(...parts.map((part) => (expr.k === 'access' ? part.label : this.parts.deep(part.value, part.label))));
+        // An access and a call of a procedure look at the values, not into them.
+        const isOutside = expr.k === 'access' || (expr.k === 'call' && !BUILTINS.has(expr.name.name.toLowerCase()));
+        this.faulty(...parts.map((part) => (isOutside ? part.label : this.parts.deep(part.value, part.label))));
       }
       throw error;
     } finally {
@@ -134,7 +138,7 @@ export class Origin {
         // The truth and the type of a list or map carry what decided about it, not what is in it.
         if (
           LOOKS_OUTSIDE.test(expr.k === 'unary' ? expr.op : '') ||
-          (expr.k === 'binary' && (isLogic(expr) || value instanceof List))
+          (expr.k === 'binary' && (expr.rest.every(({ op }) => op === 'and' || op === 'or') || value instanceof List))
         )
           return join(...own);
         return expr.k === 'access' ? join(own[0], ...whole().slice(1)) : join(...whole());
@@ -165,8 +169,7 @@ export class Origin {
   }
 
   /** The value that was evaluated last is that of a statement. */
-  valued(isResult: boolean): void {
-    const { latest } = this;
+  valued(isResult: boolean, latest = this.latest): void {
     for (const name of isResult ? [LAST, RESULT] : [LAST]) this.set(name, latest);
   }
 
@@ -205,12 +208,18 @@ export class Origin {
     this.#faults = join(this.#faults, ...labels);
   }
 
+  /** Notes that blocks begin. No handler inside of them gets an error from before them. */
+  #begins(): void {
+    if (this.#guards === 0) this.#faults = NONE;
+  }
+
   /** Runs a body in a frame. Its result is the latest value. */
   running<T>(frame: Frame, body: Block, work: () => T): T {
     const effects = effectsOfBody(body);
     const outer = this.frame;
     frame.ambient = join(frame.ambient, this.deciding());
     const looking = this.#looking.splice(0);
+    this.#begins();
     this.frame = frame;
     try {
       return work();
@@ -228,6 +237,8 @@ export class Origin {
     const { frame } = this;
     const { all, handled, inPlace } = effectsOf(stmt);
     const [earlier, before, guards, control] = [this.#earlier, this.#faults, this.#guards, frame.control];
+    const handling = this.#handling;
+    this.#handling = NONE;
     this.#earlier = join(earlier, before);
     this.#faults = NONE;
     this.#guards += block.onError === undefined ? 0 : 1;
@@ -242,11 +253,13 @@ export class Origin {
       frame.control = control;
       // An error that nothing handles ends the run, so that what follows shows nothing of it.
       if (handled !== undefined && (isDone || others > 0)) {
-        this.#spread(all, faults);
+        // Where the program goes on elsewhere after an error, nothing reads here what was not set.
+        if (inPlace) this.#spread(all, faults);
         this.#spread(handled, faults);
         this.#leave(handled.exits, faults);
       }
-      this.#faults = others > 0 || !isDone ? join(before, faults) : before;
+      this.#faults = others > 0 || !isDone ? join(before, faults, this.#handling) : before;
+      this.#handling = handling;
       this.#guards = guards;
       this.#earlier = earlier;
       if (block.onError !== undefined) this.#arrive(all, block.onError);
@@ -280,19 +293,24 @@ export class Origin {
   decides(): void {
     this.frame.control = join(this.frame.control, this.latest);
     this.frame.decided = join(this.frame.decided, this.latest);
+    this.#begins();
   }
 
   /** Runs a handler of an error. */
   handling<T>(work: () => T): T {
     const { frame } = this;
     const { control } = frame;
-    frame.control = join(control, this.#faults);
+    const faults = this.#faults;
+    frame.control = join(control, faults);
     this.#guards -= 1;
     try {
       this.set('system_error', NONE);
       this.set('system_error_message', NONE);
       return work();
     } finally {
+      // An error of a handler leads to another one, not on from here.
+      this.#handling = join(this.#handling, this.#faults);
+      this.#faults = faults;
       this.#guards += 1;
       frame.control = control;
     }
@@ -351,6 +369,11 @@ export class Origin {
     this.#faults = NONE;
   }
 
+  /** Notes that handlers of events are cleared; the name of the event was evaluated last, unless they are cleared by their own. */
+  clears(byEvent: boolean): void {
+    this.cleared = join(this.cleared, this.deciding(), byEvent ? this.latest : NONE);
+  }
+
   /** Notes that all events were delivered: what handlers have said depends on which of them there were. */
   delivered(): void {
     this.output = join(this.output, this.cleared);
@@ -372,11 +395,3 @@ export class Origin {
 const ADDS_NOTHING: { readonly adds: readonly string[]; readonly drops: readonly string[] } = { adds: [], drops: [] };
 
 const LOOKS_OUTSIDE = /^(not|no|some|typeof)$/;
-
-function isLogic({ rest }: Expr & { readonly k: 'binary' }): boolean {
-  return rest.every(({ op }) => op === 'and' || op === 'or');
-}
-
-function names(labels: Labels): readonly string[] {
-  return [...labels].sort();
-}

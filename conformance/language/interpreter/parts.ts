@@ -99,3 +99,8 @@ export function keyOf(container: Value, { key }: Key): string {
   if (container instanceof List) return String(typeof key === 'string' ? numberIn(key) : key);
   return key === null ? '' : textOf(key);
 }
+
+/** Labels in the order of their names. */
+export function names(labels: Labels): readonly string[] {
+  return [...labels].sort();
+}

@@ -290,6 +290,7 @@ class Run implements World {
     this.#handlers = this.#handlers.filter(({ name, handler }) =>
       'event' in remove ? name !== remove.event : handler.named !== remove.named,
     );
+    this.machine.origin.clears('event' in remove);
   }
 }
 

@@ -204,8 +204,8 @@ function compileLogic(context: Context, flow: Flow, expr: BinaryExpr): Eval {
   const { machine } = context;
   context.spend(expr.rest.length);
   const compile = () => ({
-    first: context.expr(expr.first),
-    terms: expr.rest.map(({ op, at, right }) => ({ op: op === 'and' ? op : ('or' as const), at, right: context.expr(right) })),
+    first: context.kept(expr.first),
+    terms: expr.rest.map(({ op, at, right }) => ({ op: op === 'and' ? op : ('or' as const), at, right: context.kept(right) })),
   });
   const { first, terms } = expr.rest.length > NESTED_TERMS ? compile() : context.deeper(expr.rest.length - 1, compile);
   return (frame) => {

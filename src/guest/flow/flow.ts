@@ -90,7 +90,7 @@ export class Flow {
 
   /** The label of an event that the host delivers. */
   event(index: number, name: string): Label {
-    return this.cleared | this.origins.of(this.#input.events[index] ?? [], `event ${name}`, null, null);
+    return this.origins.of(this.#input.events[index] ?? [], `event ${name}`, null, null);
   }
 
   /** Gives a frame its labels. Its first variables have these. A frame that ran before has an array for them. */

@@ -27,6 +27,41 @@ describe('the labels of the product and of the second interpreter', () => {
     expect(results.filter(([, result]) => (result?.labelled ?? 0) > 0).length).toBeGreaterThan(180);
   });
 
+  const x1 = { name: 'x1', source: 'src', payload: [1], id: 'event', ts: 5 };
+  it.each<[string, string, Partial<Program>]>([
+    [
+      'what was the latest value when calls that ran together failed',
+      "set v = [1]\ntogether\nset v[tool.set.Any('k')] = tool.none.At(1)\nendtogether\ncall tool.b.Send(last)\non error do\nclear_error\nendon",
+      {},
+    ],
+    [
+      'the truth of a list, which is not what is in it',
+      'set s = [tool.a.Get(1)]\nset b = s or 1\ncall tool.b.Send(b, s and 1)',
+      {},
+    ],
+    ['what a `clear event` names', "set s = ''\nif g\nset s = 'x'\nendif\nclear event s", { events: [x1] }],
+    [
+      'an error before a block that a handler guards',
+      'for each m in [g[0]]\nfail "x"\non error do\nset b = 1\nendon\nendfor',
+      {},
+    ],
+    [
+      'an error in a handler',
+      'if 1\non error do\nset m.j = g\ncall tool.b.Send(m, m.k)\nendon\nemit nil.k\nendif\non error do\nclear_error\nendon',
+      {},
+    ],
+    ['a call of no procedure', "set m = {'k': tool.a.Get(2)}\nset a = f4(m)\non error do\nemit 1\nendon", {}],
+  ])('are the same for %s', (_what, body, more) => {
+    const result = compared({ ...flow(`command\n${body}\nendcommand`), ...more }, 1);
+    expect(result).toMatchObject({ what: null });
+  });
+
+  it('are the same for the variable of an event where a name decided which handlers there are', () => {
+    const source =
+      "on event 'x' + 1 as a do\ncall tool.b.Send(a)\nendon\non event tool.a.Get('x') as g do\nclear event 'x'\nendon";
+    expect(compared({ ...flow(source), events: [x1] }, 1)).toMatchObject({ what: null });
+  });
+
   for (const [programs, options] of [
     [100, {}],
     [3000, SLOW],
