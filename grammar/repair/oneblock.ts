@@ -9,7 +9,8 @@ import { builtinNamed } from '../vocabulary/builtins.ts';
 /**
  * The program as one command block: the statements of each procedure in place of its calls, the statements of several blocks in order, and
  * those of `main` where there is no block. Null when that cannot be done without another change: the program does not parse otherwise, a
- * procedure calls itself, handles errors or events, or returns before its end, or a call is made in a condition that may not be evaluated.
+ * procedure calls itself, handles errors or events, or returns before its end, or a call is made in a condition that may not be evaluated, or
+ * a handler of its caller clears its errors.
  */
 export function oneBlock(text: string): string | null {
   const found = partsOf(text);
@@ -18,7 +19,7 @@ export function oneBlock(text: string): string | null {
   const main = procedures.get('main');
   const blocks: readonly (CommandBlock | Procedure)[] =
     commands.length > 0 ? commands : main === undefined || main.needs.length > 0 ? [] : [main];
-  if (blocks.length === 0) return null;
+  if (blocks.length === 0 || blocks.some(({ body }) => goesOn(body, procedures))) return null;
   try {
     const writer = new Writer(text, procedures);
     const statements = blocks.map(({ body }) => writer.body(body, '  ', () => null));
@@ -27,6 +28,19 @@ export function oneBlock(text: string): string | null {
     if (error instanceof Impossible) return null;
     throw error;
   }
+}
+
+/** Whether a block goes on after an error of a procedure that it calls: behind the whole call, not within the statements of the procedure. */
+function goesOn(body: Block, procedures: ReadonlyMap<string, Procedure>): boolean {
+  let [clears, calls] = [false, false];
+  eachStatement(body, (stmt) => {
+    if (stmt.k === 'clear_error') clears = true;
+    for (const root of expressionsOf(stmt))
+      eachExpression(root, (expr) => {
+        if (expr.k === 'call' && procedures.has(expr.name.name)) calls = true;
+      });
+  });
+  return clears && calls;
 }
 
 /** Why a procedure cannot be written in place of its calls. */
