@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Heat } from '../../src/wire/heat.ts';
+import { grouped } from '../../src/wire/text/grouped.ts';
 import { eventsOf, globalsOf, isMain } from '../conformance/both.ts';
 import { sections } from '../conformance/suite.ts';
 import { type Driven, drive } from './driver.ts';
@@ -118,7 +119,7 @@ describe('a measured run', () => {
       expect(heat.notices).toEqual(
         begun === 10_002
           ? []
-          : [`the trace lacks ${10_002 - begun} of 10002 statements and calls (limit traceEvents: ${traceEvents})`],
+          : [`the trace lacks ${grouped(10_002 - begun)} of 10,002 statements and calls (limit traceEvents: ${traceEvents})`],
       );
     }
   });
