@@ -30,7 +30,15 @@ function flowBody(context: Context, block: Block): Exec {
     flow.entry = null;
     flow.ambient = flow.deciding;
     flow.pc = 0;
-    const done = body(frame);
+    let done: number;
+    try {
+      done = body(frame);
+    } catch (thrown) {
+      // What decided that it was called led to its error, too.
+      flow.pc |= pc;
+      flow.ambient = ambient;
+      throw thrown;
+    }
     flow.result = (frame.labels[OUT] ?? 0) | flow.pc;
     // What an early exit left out depends on what decided it.
     if (flow.pc !== 0) spread(flow, frame, effects, flow.pc);

@@ -32,7 +32,7 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
       done = run(frame);
     } catch (thrown) {
       if (thrown instanceof Failure) {
-        const fault = flow.acc | flow.pc | flow.risk | (flow.ambient & ~ambient);
+        const fault = flow.acc | flow.pc | flow.risk;
         spread(flow, frame, effects, fault);
         const handling = flow.handlers.get(handler);
         // What the handler leaves unset, too.
@@ -105,10 +105,12 @@ function within(flow: Flow, run: Exec): Exec {
     const { ambient, risk } = flow;
     flow.ambient = ambient | risk;
     flow.risk = 0;
-    const done = run(frame);
-    flow.ambient = ambient;
-    flow.risk |= risk;
-    return done;
+    try {
+      return run(frame);
+    } finally {
+      flow.ambient = ambient;
+      flow.risk |= risk;
+    }
   };
 }
 

@@ -62,6 +62,28 @@ describe('the labels of the product and of the second interpreter', () => {
     expect(compared({ ...flow(source), events: [x1] }, 1)).toMatchObject({ what: null });
   });
 
+  it('are the same for what a statement read before it called what failed and was handled without an end', () => {
+    const source = `func f1() means
+fail "x"
+on error do
+set q = 1
+endon
+endfunc
+func f2() means
+set q = [g, f1()]
+on error do
+call tool.b.Send(system_error.code)
+clear_error
+endon
+endfunc
+func main() means
+if g
+call f2()
+endif
+endfunc`;
+    expect(compared({ ...flow(source), call: 'main' }, 1)).toMatchObject({ what: null, labelled: 4 });
+  });
+
   for (const [programs, options] of [
     [100, {}],
     [3000, SLOW],
