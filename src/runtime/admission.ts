@@ -1,5 +1,5 @@
 import type { SandboxResult } from '../sandbox/index.ts';
-import { callDepth, type ForkTools, MAGIC_TOOL, type PolicyGuard } from '../tools/index.ts';
+import { callDepth, type ForkTools, MAGIC_TOOL, type PolicyGuard, toolParts } from '../tools/index.ts';
 import { environmentOf, type Rejection, rejectedFor, rejectionIn } from '../wire/admission.ts';
 import { workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
@@ -130,19 +130,27 @@ export class Judge {
     return { ...refusedResult(error), ...explained, error, names };
   }
 
-  /** What the findings depend on. A hint names the tool that is nearest to another one, so it stays the same among fewer tools. */
+  /**
+   * What the findings depend on. A hint names the tool that is nearest to another one, or what stands in the group of an unknown tool, or the
+   * groups: so it stays the same among fewer tools.
+   */
   #names(findings: readonly LintFinding[]): JudgedNames {
     const { sources } = this.#input;
     const program = toolNamesIn(sources.at(-1)?.text ?? '');
     const hints = toolNamesIn(findings.map(({ fix }) => fix.message).join('\n'));
     const { tools = [], denied = [], ...known } = this.#environment();
     const text = sources.at(-1)?.text ?? '';
+    const offered = new Set(tools.map(({ name }) => name));
+    const unknown = new Set([...program].flatMap((name) => (offered.has(name) ? [] : [toolParts(name)[0]])));
+    const firsts = new Map(tools.map(({ name }) => [toolParts(name)[0], name] as const).toReversed());
+    const isListed = (name: string, [group] = toolParts(name)): boolean =>
+      unknown.has(group) || (unknown.size > 0 && firsts.get(group) === name);
     const globals = [...(known.globals ?? []), ...(known.constants ?? [])].filter(
       (name) => name !== USERDATA && text.includes(name),
     );
     return {
       definitions: sources.slice(0, -1),
-      tools: tools.filter(({ name }) => program.has(name) || hints.has(name)),
+      tools: tools.filter(({ name }) => program.has(name) || hints.has(name) || isListed(name)),
       denied: denied
         .filter(({ name }) => program.has(name))
         .map(({ name, reason }) => ({ name, reason: this.#reasonOf(name) ?? reason })),

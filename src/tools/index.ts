@@ -64,7 +64,7 @@ export { loadMockTools } from './mock/file.ts';
 export { keyText } from './mock/match.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
-export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice } from './names.ts';
+export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice, toolParts } from './names.ts';
 export { Pending, type PendingOptions, pending } from './pending.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
 export {

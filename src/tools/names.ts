@@ -1,7 +1,7 @@
 import { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
 import { ConfigError } from '../wire/errors.ts';
 
-export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions };
+export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolParts };
 
 const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/;
 

@@ -110,6 +110,12 @@ describe('the replay of a turn with several attempts', () => {
 
   const NAMES: readonly (readonly [why: string, slip: string, error: object])[] = [
     ['an unknown tool', PROGRAMS[2].replace('Send', 'Sent'), { code: 'NS3', hint: expect.stringContaining('tool.mail.send') }],
+    ['a tool that its group lacks', PROGRAMS[2].replace('Send', 'Zebra'), { code: 'NS3', hint: expect.stringContaining('has ') }],
+    [
+      'an unknown group',
+      PROGRAMS[2].replace('mail.Send', 'zebra.Quux'),
+      { code: 'NS3', hint: expect.stringContaining('there are ') },
+    ],
     ['a wrong number of arguments', PROGRAMS[2].replace('("shared")', '()'), { code: 'NS4' }],
     ['an unknown procedure', PROGRAMS[2].replace('tool.mail.Send', 'send'), { code: 'NS2' }],
     ['an operator that cannot take its operand', PROGRAMS[2].replace('"shared"', '1 < 2 < 3'), { code: 'NS7' }],
