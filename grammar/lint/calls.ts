@@ -6,7 +6,7 @@ import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import { nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
+import { groupAdvice, named, nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
 import { nearestName } from '../vocabulary/spelling.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
@@ -132,13 +132,10 @@ class CallChecker {
 
   /** What there is in the group of an unknown tool, or else which groups there are. */
   #toolsLike(name: string): string {
-    const parts = [...this.#tools.keys()].map(toolParts);
-    const [group] = toolParts(name);
-    const siblings = parts.flatMap(([of, local]) => (of === group ? [local] : []));
-    const [what, names] = siblings.length > 0 ? [`\`${group}\` has`, siblings] : ['there are', parts.map(([of]) => `${of}.…`)];
-    const known = [...new Set(names)];
-    if (known.length === 0) return 'no tools are known: do it without one';
-    return `${what} ${known.slice(0, MOST_NAMED).join(', ')}${known.length > MOST_NAMED ? ', …' : ''}`;
+    const known = [...this.#tools.keys()];
+    const groups = new Set(known.map((each) => `${toolParts(each)[0]}.…`));
+    if (groups.size === 0) return 'no tools are known: do it without one';
+    return groupAdvice(name, known) ?? `there are ${named([...groups])}`;
   }
 
   #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, shape: Omit<ToolShape, 'name'>): void {
@@ -160,9 +157,6 @@ class CallChecker {
     this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, form === undefined ? change : `${change}: ${form}`));
   }
 }
-
-/** Most tools that are named where one is unknown. */
-const MOST_NAMED = 50;
 
 /** What literals are, as `typeof` says it. */
 const LITERALS: ReadonlyMap<Expr['k'], string> = new Map([

@@ -23,6 +23,22 @@ export function toolParts(name: string): [group: string, local: string] {
   return [name.slice(0, dot), name.slice(dot + 1)];
 }
 
+/** Most names in a hint. */
+const MOST_NAMED = 50;
+
+/** Names in a hint, as many as it may have. */
+export function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** What there is in the group of an unknown tool: `tool.time has now, fromunix`; undefined where nothing is. */
+export function groupAdvice(name: string, candidates: readonly string[]): string | undefined {
+  const [group] = toolParts(canonicalName(name));
+  const locals = candidates.map(toolParts).flatMap(([of, local]) => (of === group ? [local] : []));
+  return locals.length === 0 ? undefined : `${group} has ${named(locals)}`;
+}
+
 /**
  * The tool that a name without a tool probably means; undefined when none is near enough. Tools of the same group come first,
  * then tools of the same local name in a similar group, or in another one for the same kinds of values. A name that is similar only as a whole is no match, because

@@ -136,10 +136,10 @@ export class Judge {
    */
   #names(findings: readonly LintFinding[]): JudgedNames {
     const { sources } = this.#input;
-    const program = toolNamesIn(sources.at(-1)?.text ?? '');
+    const text = sources.at(-1)?.text ?? '';
+    const program = toolNamesIn(text);
     const hints = toolNamesIn(findings.map(({ fix }) => fix.message).join('\n'));
     const { tools = [], denied = [], ...known } = this.#environment();
-    const text = sources.at(-1)?.text ?? '';
     const offered = new Set(tools.map(({ name }) => name));
     const unknown = new Set([...program].flatMap((name) => (offered.has(name) ? [] : [toolParts(name)[0]])));
     const firsts = new Map(tools.map(({ name }) => [toolParts(name)[0], name] as const).toReversed());

@@ -1,4 +1,4 @@
-import { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
+import { canonicalName, groupAdvice, MAGIC_TOOL, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
 import { ConfigError } from '../wire/errors.ts';
 
 export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolParts };
@@ -28,10 +28,5 @@ export function toolAdvice(
   const [only = ''] = siblings;
   const words = siblings.length === 1 ? wordsOf(only) : '';
   if (words !== '') return `${group} has only ${toolParts(only)[1]}: ${words}`;
-  const more = siblings.length - MAX_NAMED;
-  const named = siblings.slice(0, MAX_NAMED).map((candidate) => toolParts(candidate)[1]);
-  return `${group} has ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return groupAdvice(name, candidates);
 }
-
-/** Most names in a hint. */
-const MAX_NAMED = 24;

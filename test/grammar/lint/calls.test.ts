@@ -98,7 +98,7 @@ describe('calls', () => {
     ];
     const environment = { tools: shapes, complete: true };
     const fixes = (line: string) => findings(command(line), environment).map(({ fix }) => fix.message);
-    expect(fixes('emit tool.str.Zzz("a")')).toEqual(['`tool.str` has join']);
+    expect(fixes('emit tool.str.Zzz("a")')).toEqual(['tool.str has join']);
     expect(fixes('emit tool.zzz.Zzz("a")')).toEqual(['there are tool.math.…, tool.str.…']);
     expect(fixed(command('emit tool.math.Max(1, 2)'), environment)).toBe(command('emit tool.math.Max([1, 2])'));
     expect(fixed(command('emit tool.math.Max([1], 2)'), environment)).toBe(command('emit tool.math.Max([1], 2)'));
