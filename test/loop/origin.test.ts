@@ -218,18 +218,26 @@ describe('rules about origin in a session', () => {
     expect(await replaySession(host.runtime, { sid: 's', turns, head: null })).toMatchObject({ ok: true });
   });
 
-  it('count what the agent was told of an attempt that failed', async () => {
+  it.each([
+    ['its error', ['call tool.web.Fail()']],
+    [
+      'a call with its answer, though nothing of it was said',
+      ['set page = tool.web.Get()', 'if 1 < 2', ...HANDLED, 'set x = 1', 'endif', 'emit 1 / 0'],
+    ],
+  ])('count what the agent was told of an attempt that failed: %s', async (_what, lines) => {
     const { sent, tools } = world();
     const policy = { ...POLICY, flow: { ...FLOW, program: { label: ['web'], when: 'output' } } } as const;
-    const programs = [turn('done', 'call tool.web.Fail()'), turn('done', ...HANDLED, 'call tool.mail.Send("after", "")')];
+    const programs = [turn('done', ...lines), turn('done', ...HANDLED, 'call tool.mail.Send("after", "")')];
     let asked = 0;
     const one = agentOf(...programs);
     const agent = { reply: (request: never) => one.reply({ ...(request as object), turn: ++asked } as never) };
-    await using host = await openHost(tools, { runtime: { policy } });
+    const store = new MemoryStore();
+    await using host = await openHost(tools, { store, runtime: { policy } });
     const { turns } = await host.loop.runLoop({ ...SESSION, agent, keepTurns: true });
     expect(turns[0]?.attempts?.length).toBe(1);
     expect(sent).toEqual([]);
     expect(turns[0]?.output).toContain(REFUSED);
+    expect((await store.read(turns[0]?.sid ?? ''))?.origins?.read).toEqual(['web']);
   });
 
   it('know the fields of USERDATA', async () => {

@@ -11,7 +11,7 @@ import type { LoopEvent } from '../events.ts';
 import type { LoopControllerOptions } from '../options.ts';
 import type { AskQuota } from '../quota.ts';
 import type { HaltReason } from '../record/decision.ts';
-import { saidBy } from '../record/origins.ts';
+import { readFrom } from '../record/origins.ts';
 import type { SessionParent } from '../sessions/store.ts';
 import { type SessionSpan, withSessionSpan } from '../spans.ts';
 import { usageOfTurn } from '../spent.ts';
@@ -78,7 +78,7 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
       });
       session.decided(record);
       budget.take(usageOfTurn(record));
-      for (const label of saidBy([...(record.attempts ?? []), record])) said.add(label);
+      for (const label of readFrom(record)) said.add(label);
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
       if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not request another turn`);

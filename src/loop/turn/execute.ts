@@ -16,7 +16,7 @@ import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
 import { calledBy, firstWithProgram, journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
-import { saidBy } from '../record/origins.ts';
+import { toldOf } from '../record/origins.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash } from './approval.ts';
@@ -106,7 +106,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
     past:
       turn.called === undefined && attempts.length === 0 ? undefined : { session: turn.called ?? [], turn: calledBy(attempts) },
-    origins: { read: [...(turn.origins?.read ?? []), ...saidBy(attempts)], userdata: turn.origins?.userdata },
+    origins: { read: [...(turn.origins?.read ?? []), ...toldOf(attempts)], userdata: turn.origins?.userdata },
     mayWait,
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
