@@ -31,8 +31,8 @@ const NIL = 'a variable that was never set and a missing map key are nil; test w
 const [MOST_COMPARED, MOST_NAMED, LONGEST] = [32, 8, 40];
 
 /** A key that differs from the one missed last by a slip of spelling: what is probably meant. */
-export function nearestKey({ missed }: Meter): string | undefined {
-  if (missed === null) return undefined;
+export function nearestKey({ missed, hasLabels }: Meter): string | undefined {
+  if (missed === null || hasLabels) return undefined;
   const { map, key } = missed;
   const meant = map.entries.has(key) ? undefined : nearestName(key, keysOf(map, MOST_COMPARED));
   return meant !== undefined && isSlip(key, meant) ? `there is no key ${quote(key)}: did you mean ${quote(meant)}?` : undefined;
@@ -44,9 +44,9 @@ function keysOf({ entries }: Dict, most: number): readonly string[] {
 
 /** What to do about a value that is nil. */
 export function nilHint(meter: Meter): string {
-  const { missed } = meter;
+  const { missed, hasLabels } = meter;
   const nearest = nearestKey(meter);
-  if (nearest !== undefined || missed === null || missed.map.entries.has(missed.key)) return nearest ?? NIL;
+  if (nearest !== undefined || missed === null || hasLabels || missed.map.entries.has(missed.key)) return nearest ?? NIL;
   const keys = missed.map.entries.size > MOST_NAMED ? [] : keysOf(missed.map, MOST_NAMED);
   return keys.length === 0 ? NIL : `${NIL}; the map without ${shortQuote(missed.key)} has ${keys.map(quote).join(', ')}`;
 }

@@ -116,6 +116,10 @@ export class Machine implements Meter {
     this.output = new Output(this, (frame, follows) => ports.host(frame, follows));
   }
 
+  get hasLabels(): boolean {
+    return this.flow !== null && !this.flow.origins.isEmpty;
+  }
+
   /** Fuel spent so far. Work that needs more fuel than is left does not start, and its fuel is not spent. */
   get fuel(): number {
     return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
@@ -276,6 +280,8 @@ export class Machine implements Meter {
     if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
     this.nonNumeric.clear();
     this.codePoints.clear();
+    // It would keep the map alive, which nobody counts.
+    this.missed = null;
     const live = Math.min(this.usedBytes + bytes, countLive(this));
     const used = this.flow === null ? live : live + this.flow.memory.live(this);
     if (used > this.limits.memoryBytes) this.#outOfMemory(used);

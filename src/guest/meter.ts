@@ -14,6 +14,8 @@ export interface Meter {
   at: number;
   /** The map, and its missing key, that was read last by a key written in the program: for the hint of an error about nil. */
   missed: { readonly map: Dict; readonly key: string } | null;
+  /** Whether values of the run carry labels. An error has those of what its statement read, so it must not tell of other values. */
+  readonly hasLabels: boolean;
   /** Reads texts by code points. */
   readonly codePoints: CodePointReader;
   /** Long texts that are known not to be numbers. */

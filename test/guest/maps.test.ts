@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
-import { drive } from './driver.ts';
+import { type DriveOptions, drive } from './driver.ts';
 
 // A key in brackets is the same key, but the compiler takes it for one that is known only when the program runs.
 
@@ -59,5 +59,31 @@ describe('the hint of an error about nil', () => {
   ])('%s', (program, hint) => {
     const text = `command\nset m = {"Price": 1, "m": {"a": 1}}\n${program.replaceAll('⏎', '\n')}\nendcommand\n`;
     expect(drive(text).error?.hint).toBe(hint);
+  });
+});
+
+describe('the map that a hint about nil is of', () => {
+  // The loop reads nothing with a label, so it runs in the form that keeps none.
+  const program = [
+    ...['command', 'set m = {"Price": 1}', 'for each i in [1]', 'set x = m.zz', 'endfor', 'set page = tool.web.Get()'],
+    ...['set m[page] = 1', 'set y = m2', 'emit y.name', 'endcommand'],
+  ].join('\n');
+  const hint = (options: DriveOptions): string | undefined =>
+    drive(program, { tools: { 'tool.web.get': () => 'call me' }, ...options }).error?.hint;
+
+  it('is told in a run without labels', () => {
+    expect(hint({})).toBe(`${NIL}; the map without "zz" has "Price", "call me"`);
+  });
+
+  it('is not told where values carry labels: an error has those of its own statement', () => {
+    const flow = { program: [], globals: [], events: [] };
+    const answers = { 'tool.web.get': { adds: ['web'], drops: [] } };
+    expect(hint({ flow, answers })).toBe(NIL);
+  });
+
+  it('is let go where memory is counted: it may be large, and nobody else may hold it', () => {
+    const filled = 'set big = []\nfor each i in tool.list.Range(0, 60000)\nset big[i] = "item" + i\nendfor';
+    const text = `command\nset m = {"Price": 1}\nset x = m.zz\nset m = 1\n${filled}\nset y = m2\nemit y.name\nendcommand`;
+    expect(drive(text, { pure: true }).error?.hint).toBe(NIL);
   });
 });

@@ -40,6 +40,11 @@ export class Origins {
   readonly #bits: Bit[] = [];
   readonly #known = new Map<string, Label>();
 
+  /** Whether no place has brought a label yet. */
+  get isEmpty(): boolean {
+    return this.#bits.length === 0;
+  }
+
   /** The set of one place. The empty set for a place without labels. */
   of(labels: readonly string[], from: string, source: string | null, line: number | null): Label {
     if (labels.length === 0) return 0;
