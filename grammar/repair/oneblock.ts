@@ -10,7 +10,7 @@ import { builtinNamed } from '../vocabulary/builtins.ts';
  * The program as one command block: the statements of each procedure in place of its calls, the statements of several blocks in order, and
  * those of `main` where there is no block. Null when that cannot be done without another change: the program does not parse otherwise, a
  * procedure calls itself, handles errors or events, or returns before its end, or a call is made in a condition that may not be evaluated, or
- * a handler of its caller clears its errors.
+ * a handler of its caller clears its errors, or it would be too long.
  */
 export function oneBlock(text: string): string | null {
   const found = partsOf(text);
@@ -42,6 +42,9 @@ function goesOn(body: Block, procedures: ReadonlyMap<string, Procedure>): boolea
   });
   return clears && calls;
 }
+
+/** Most characters that are written: a procedure that calls another one twice may stand for any length. */
+const MOST_WRITTEN = 65_536;
 
 /** Why a procedure cannot be written in place of its calls. */
 class Impossible extends Error {}
@@ -86,6 +89,7 @@ class Writer {
   /** The procedures that are being written. */
   readonly #open = new Set<string>();
   #results = 0;
+  #written = 0;
 
   constructor(text: string, procedures: ReadonlyMap<string, Procedure>) {
     this.#text = text;
@@ -102,6 +106,8 @@ class Writer {
     this.#statements(block, true, { onReturn, renamed, edits });
     const from = this.#lineStart(first.s);
     const written = `${edited(this.#text.slice(from, last.e), edits, from).trimEnd()}\n`;
+    this.#written += written.length;
+    if (this.#written > MOST_WRITTEN) throw new Impossible();
     const own = /^[ \t]*/.exec(written)?.[0] ?? '';
     return indented(written, indent, own);
   }

@@ -18,6 +18,12 @@ func size(needs n optional word) means
 endfunc
 `;
 
+/** Thirty procedures, each of which calls the next one twice. */
+const DOUBLING = Array.from({ length: 30 }, (_, index) => {
+  const body = index === 29 ? '  emit 1\n' : `  call f${index + 1}()\n`.repeat(2);
+  return `func f${index}() means\n${body}endfunc\n`;
+}).join('');
+
 describe('a program written as one command block', () => {
   it.each<[string, string, readonly string[]]>([
     ['calls in arguments, the inner ones first', `${PROCEDURES}command\n  emit add(1, add(2, 3)) + add(1, 1)\nendcommand`, ['8']],
@@ -69,6 +75,7 @@ describe('a program written as one command block', () => {
     ],
     ['an event handler', `on event "e" do\n  emit 1\nendon\ncommand\n  emit 1\nendcommand`],
     ['no block and no `main`', PROCEDURES],
+    ['procedures that call the next one twice, which would take a billion lines', `${DOUBLING}command\n  call f0()\nendcommand`],
   ])('is not attempted for %s', (_, text) => {
     expect(oneBlock(text)).toBeNull();
   });
