@@ -314,3 +314,15 @@ describe('issue 48: a session between two turns of one process', () => {
     expect(outcome).toBeInstanceOf(SessionLeasedError);
   });
 });
+
+it('a session whose listener failed between two turns was given back, and is claimed again at once', async () => {
+  const { loop, store } = controller({ store: new MemoryStore() });
+  const failing = (): never => {
+    throw new Error('the page is gone');
+  };
+  const onEvent = ({ type }: { readonly type: string }): void => (type === 'decided' ? failing() : undefined);
+  const session = { userdata: USERDATA, sid: 's', agent: programAgent('continue') };
+  await expect(loop.runLoop({ ...session, onEvent })).rejects.toThrow('the page is gone');
+  expect((await store.list())[0]?.lease).toBeUndefined();
+  expect(await loop.resume('s', { agent: programAgent('done') })).toMatchObject({ decision: 'DONE' });
+});

@@ -235,6 +235,7 @@ export class SessionCoordinator {
 
   /** Gives up a session that this process has lost, or may have: its attempt has ended no process, and counts for nothing. */
   giveUp({ holding }: DrivenSession): Promise<void> {
+    this.#known.delete(holding.sid);
     return this.#leases.giveUp(holding);
   }
 
@@ -334,8 +335,9 @@ export class SessionCoordinator {
   }
 
   /** Releases the session, so that another process can claim it at once. */
-  release({ state, fence }: ClaimedSession): Promise<void> {
-    return this.store.release(state.sid, fence);
+  release({ state: { sid }, fence }: ClaimedSession): Promise<void> {
+    this.#known.delete(sid);
+    return this.store.release(sid, fence);
   }
 
   /**
