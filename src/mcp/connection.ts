@@ -28,6 +28,7 @@ import { scriptName } from './names.ts';
 import { plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
+import { Underway } from './underway.ts';
 
 /** A progress report of a server about a call. */
 export interface McpProgress {
@@ -86,8 +87,7 @@ export class McpConnection implements AsyncDisposable {
   readonly #access: Access;
   readonly #mutex = new KeyedMutex();
   #client: Client | null = null;
-  /** The programs whose requests are under way. */
-  readonly #callers = new Set<McpCaller>();
+  readonly #underway = new Underway();
   /** Whether the server speaks only the previous protocol version. */
   #legacy = false;
   #digests: ReadonlyMap<string, string> | null = null;
@@ -181,7 +181,7 @@ export class McpConnection implements AsyncDisposable {
     const total = maxTotalTimeout * PROGRESS_FACTOR;
     const times = { timeout: elicit ? total : maxTotalTimeout, maxTotalTimeout: total, resetTimeoutOnProgress: true };
     const exchange = new Exchange(this.name, client, caller, { ...times, signal } satisfies RequestOptions, elicit);
-    this.#callers.add(caller);
+    this.#underway.begin(caller, client);
     try {
       return await work(exchange);
     } catch (error) {
@@ -189,13 +189,15 @@ export class McpConnection implements AsyncDisposable {
       if (error instanceof Changed)
         throw new McpError(this.name, `it has changed its tool '${error.message}' since it was offered; connect anew`);
       if (!isAgain && !exchange.isTaken && isUnknownSession(error, client)) {
-        await this.#giveUp(client);
+        // Other requests of the session may have been taken, or another reason may have made it refuse this one.
+        this.#underway.retire(client);
+        if (this.#client === client) this.#client = null;
         return await this.exchange(failure, caller, work, true);
       }
       const cause = this.#breaches.get(client) ?? error;
       throw this.#failed(failure, cause, outageOf(cause, exchange.isTaken));
     } finally {
-      this.#callers.delete(caller);
+      await this.#underway.end(caller, client);
     }
   }
 
@@ -216,7 +218,7 @@ export class McpConnection implements AsyncDisposable {
     const client = this.#client;
     this.#client = null;
     // An attempt to connect that is under way fails.
-    await Promise.all([this.#opening?.close(), client?.close()]).catch(() => {});
+    await Promise.all([this.#opening?.close(), client?.close(), this.#underway.close()]).catch(() => {});
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -337,8 +339,9 @@ export class McpConnection implements AsyncDisposable {
    * way it declines, so that no user answers for another.
    */
   async #ask(params: unknown) {
-    const hosts = new Set([...this.#callers].map(({ host }) => host.stdin));
-    const [caller] = this.#callers;
+    const { callers } = this.#underway;
+    const hosts = new Set(callers.map(({ host }) => host.stdin));
+    const [caller] = callers;
     if (hosts.size !== 1 || caller === undefined) return { action: 'decline' as const };
     return askForm(this.name, params, caller.host);
   }

@@ -63,7 +63,7 @@ class Shop {
 let runtime: Runtime;
 let shop: Shop;
 beforeAll(async () => {
-  runtime = await createRuntime({ concurrency: 1 });
+  runtime = await createRuntime({ concurrency: 2 });
 });
 afterAll(() => runtime.close());
 beforeEach(async () => {
@@ -73,14 +73,15 @@ beforeEach(async () => {
 afterEach(() => shop.stop());
 
 /** Connects, does what happens to the server, and calls a tool once. */
-async function callAfter(happens: () => unknown, more: Partial<McpServerConfig> = {}) {
+async function callAfter(
+  happens: () => unknown,
+  more: Partial<McpServerConfig> = {},
+  program = 'emit tool.s.add({"a": 2, "b": 3})',
+) {
   await using source = await McpSource.connect({ s: { ...more, url: shop.url } });
   await happens();
   const policy = { allow: ['tool.s.*'], grants: ['mcp:call:s'] };
-  const { values, error } = await runtime.run('command\n  emit tool.s.add({"a": 2, "b": 3})\nendcommand', {
-    tools: source.tools,
-    policy,
-  });
+  const { values, error } = await runtime.run(`command\n  ${program}\nendcommand`, { tools: source.tools, policy });
   return error === null ? values : [error.code, error.message];
 }
 
@@ -103,6 +104,33 @@ it('a server that was started anew has forgotten the session: the next call open
     await shop.start();
   };
   expect(await callAfter(restart)).toEqual(ADDED);
+});
+
+it('so do 64 calls that run together, none of which may be repeated once the server has taken it', async () => {
+  const restart = async () => {
+    await shop.stop();
+    await shop.start();
+  };
+  const program =
+    'set r = []\n  for each i, x in "0123456789abcdef" * 4 together\n    set r[i] = tool.s.add({"a": i})\n  endfor\n  emit len(r)';
+  expect(await callAfter(restart, {}, program)).toEqual([64]);
+  expect(shop.calls).toHaveLength(128);
+});
+
+it('a server that refuses one request leaves the others that are under way to their end', async () => {
+  shop.intercept = (_request, response, body) => {
+    if (!body.includes('"echo-text"')) return false;
+    response.writeHead(400).end('not that text');
+    return true;
+  };
+  await using source = await McpSource.connect({ s: { url: shop.url } });
+  const policy = { allow: ['tool.s.*'], grants: ['mcp:call:s'] };
+  const done = (call: string) => runtime.run(`command\n  emit ${call}\nendcommand`, { tools: source.tools, policy });
+  const slow = done('tool.s.sleep({"ms": 700})');
+  await expect.poll(() => shop.calls.length).toBe(1);
+  expect((await done('tool.s.echo_text({"text": "x"})')).error?.message).toContain('not that text');
+  expect((await done('tool.s.add({"a": 1})')).values).toEqual([{ sum: 2 }]);
+  expect((await slow).values).toEqual(['slept']);
 });
 
 it('so do servers that call it a bad request; one that refuses every request is asked twice', async () => {
