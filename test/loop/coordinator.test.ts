@@ -3,8 +3,9 @@ import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
-import { newSession } from '../../src/loop/sessions/store.ts';
+import { newSession, type StartedTurn } from '../../src/loop/sessions/store.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller } from './host.ts';
 
@@ -19,6 +20,21 @@ async function coordinated(...sids: readonly string[]) {
   const coordinator = new SessionCoordinator({ store, log, clock, owner: 'me', leaseMs: 1000, replayTtl: 300 });
   return { store, clock, log, coordinator };
 }
+
+/** The first attempt of a turn. */
+const BEGUN: StartedTurn = {
+  sid: 's',
+  turn: 1,
+  attempt: 1,
+  runner: 'r',
+  nonce: 'n',
+  startedAt: 5,
+  reply: null,
+  agent: null,
+  limits: defaultLimits('turn'),
+  suspended: null,
+  attempts: [],
+};
 
 /** A log whose disk is full. */
 class FullLog extends MemoryLog {
@@ -59,6 +75,31 @@ it('a call that its store cannot keep is tried again within its turn, and not af
   );
   await expect(keeping).rejects.toThrow('the disk is full');
   expect(kept).toHaveLength(2);
+});
+
+it('issue 43: a process that gives up a session writes nothing over an attempt whose end is on its way to the store', async () => {
+  const { coordinator, store } = await coordinated('s');
+  const claimed = await coordinator.claim('s');
+  const begun = { ...BEGUN, runner: coordinator.instance };
+  await coordinator.start(begun, claimed);
+  const written: StartedTurn[] = [];
+  const arrived = Promise.withResolvers<void>();
+  store.start = async (turn) => {
+    written.push(turn);
+    await arrived.promise;
+    return false;
+  };
+  const end = coordinator.start({ ...begun, attempt: 0, nonce: 'o' }, claimed);
+  await coordinator.during(
+    claimed,
+    () => {},
+    async () => {
+      const given = coordinator.abandon();
+      arrived.resolve();
+      await Promise.all([given, end]);
+    },
+  );
+  expect(written.map(({ nonce }) => nonce)).toEqual(['o']);
 });
 
 it('issue 48: a process that another system gives its sessions says that it lives, tends, and leaves', async () => {
@@ -236,19 +277,8 @@ describe('committing', () => {
       { ...candidate, jti: null },
       { ...candidate, jti: 'second' },
     ];
-    const begun = {
-      sid: 's',
-      turn: 2,
-      attempt: 1,
-      runner: 'r',
-      nonce: 'n',
-      startedAt: 5,
-      reply: null,
-      agent: null,
-      suspended: null,
-      attempts: [],
-    };
-    await coordinator.start({ ...begun, limits: record.inputs.limits }, claimed);
+    const begun = { ...BEGUN, turn: 2, limits: record.inputs.limits };
+    await coordinator.start(begun, claimed);
     await coordinator.commit(claimed, { ...record, turn: 2, candidates }, { ...state, nextTurn: 3 }, true);
     expect((await coordinator.claim('s')).used.map((used) => used.jti)).toEqual([jti, 'second']);
   });

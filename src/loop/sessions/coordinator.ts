@@ -228,8 +228,9 @@ export class SessionCoordinator {
 
   /** Stores that a turn starts, or how far it is. A turn whose session is to end is told so, as by a renewal of its lease. */
   async start(turn: StartedTurn, { fence, holding }: DrivenSession): Promise<void> {
-    const isCancelled = await this.store.start(turn, fence);
+    // Before the store answers: who gives the session up meanwhile must not write what was before.
     holding.begun = turn.attempt > 0 && turn.runner === this.instance ? turn : null;
+    const isCancelled = await this.store.start(turn, fence);
     if (isCancelled) this.#leases.cancel(turn.sid);
   }
 
@@ -262,8 +263,8 @@ export class SessionCoordinator {
 
   /** Forgets a started turn whose program never ran. */
   async withdraw({ state, fence, holding }: DrivenSession): Promise<void> {
-    await this.store.withdraw(state.sid, fence);
     holding.begun = null;
+    await this.store.withdraw(state.sid, fence);
   }
 
   /**
