@@ -1,5 +1,5 @@
 // The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, and with attackers of three tenants in kept isolates, fuzzing, a million runs of foreseen
-// programs, fifty thousand simulated schedules, a million of programs that are corrected, a million runs in kept isolates, a million programs under rules about origin, and every planted mistake, a thousand kills of the gate's executor, every state of an approval
+// programs, fifty thousand simulated schedules, a million of programs that are corrected, a million runs in kept isolates, a million programs under rules about origin, a hundred thousand with the labels of the second interpreter, and every planted mistake, a thousand kills of the gate's executor, every state of an approval
 // within four moves and of a session, a loop of v1 and a policy within two or three, twenty rounds of the failure matrix of hosts, three of what their operators see, half an hour of steady load, and stores with
 // a million sessions. Takes about three hours on two quiet cores, and `repair` three more; titles as arguments run those steps alone. A benchmark has three
 // tries, because other work of the machine disturbs one; the step's line says which try kept all promises. The last line is
@@ -52,6 +52,13 @@ const STEPS = new Map([
   [
     'flow',
     ['node', ['--no-warnings', 'test/guest/flow/main.ts', '--programs', '1000000', '--seed', String(Date.now() % 1_000_000)]],
+  ],
+  [
+    'labels',
+    [
+      'node',
+      ['--no-warnings', 'test/guest/flow/main.ts', '--second', '--programs', '100000', '--seed', String(Date.now() % 1_000_000)],
+    ],
   ],
   ['planted', ['npm', ['run', '--silent', 'simulate', '--', '--planted']]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],

@@ -5,7 +5,7 @@ import { RESULT } from './effects.ts';
 import { pairsOf, Writer } from './elements.ts';
 import { Evaluator, levelsOf, operationsIn, type Scope } from './expressions.ts';
 import { type Flow, type Guard, leavesLoop, NEXT, Offered } from './flows.ts';
-import { Frame } from './labels.ts';
+import { Frame } from './frame.ts';
 import { type Machine, placeIn, shared } from './machine.ts';
 import { Failure, type Place, PRICE } from './meter.ts';
 import { join, type Labels, NONE } from './parts.ts';
@@ -243,11 +243,12 @@ export class Activation implements Scope {
         return value;
       }
       case 'whisper': {
+        const { origin } = this.#machine;
         const to = this.#evaluator.look(stmt.handle);
-        const { latest } = this.#machine.origin;
+        const latest = origin.parts.deep(to, origin.latest);
         const value = valueIn(stmt.value);
         this.#world.whisper(to, value, latest, at);
-        this.#machine.origin.latest = join(latest, this.#machine.origin.latest);
+        origin.latest = join(latest, origin.latest);
         return value;
       }
       case 'call':

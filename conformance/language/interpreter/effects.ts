@@ -29,9 +29,15 @@ export class Effects {
   }
 }
 
+/** A call of a procedure, which may say anything. */
+export const CALL = new Effects();
+CALL.says.add('emit').add('whisper').add('clear_event');
+
 /** What a statement does, and what an error in it leads to. */
 export interface Known {
   readonly all: Effects;
+  /** What its own conditions decide. */
+  readonly decided: Effects;
   /** What handlers do; undefined when nothing goes on after them. */
   readonly handled: Effects | undefined;
   /** Whether a handler stands in or around its block, so that the program can go on behind it. */
@@ -82,24 +88,31 @@ function blockEffects(block: Block, around: Around): Effects {
 
 function statementEffects(stmt: Stmt, around: Around): Known {
   const all = new Effects();
+  const decided = new Effects();
   for (const { name } of targetsOf(stmt)) all.names.add(name.name);
-  const exprs = expressionsOf(stmt);
-  if (exprs.some(callsProcedure)) for (const said of ['emit', 'whisper', 'clear_event'] as const) all.says.add(said);
+  // A handler that returns fails before it evaluates anything.
+  const exprs = stmt.k === 'return' && around.inHandler ? [] : expressionsOf(stmt);
+  if (exprs.some(callsProcedure)) all.add(CALL);
+  if (stmt.k === 'while' && callsProcedure(stmt.cond)) decided.add(CALL);
   if (stmt.k === 'clear_error') all.clears = true;
   if (stmt.k === 'emit' || stmt.k === 'whisper' || stmt.k === 'clear_event') all.says.add(stmt.k);
   if (VALUED.has(stmt.k)) for (const name of around.top ? [LAST, RESULT] : [LAST]) all.names.add(name);
-  if (stmt.k === 'return') all.names.add(RESULT);
-  if (stmt.k === 'return' && !around.inHandler) all.exits.add('body');
+  if (stmt.k === 'return' && !around.inHandler) {
+    all.names.add(RESULT);
+    all.exits.add('body');
+  }
   if ((stmt.k === 'break' || stmt.k === 'continue') && around.loop !== undefined) all.exits.add(around.loop);
-  if (stmt.k === 'for') for (const name of [stmt.key, stmt.item]) if (name !== undefined) all.names.add(name.name);
+  if (stmt.k === 'for') for (const name of [stmt.key, stmt.item]) if (name !== undefined) decided.names.add(name.name);
   const inner = { ...around, top: false };
-  if (stmt.k === 'if') for (const block of [stmt.then, stmt.else]) if (block !== undefined) all.add(blockEffects(block, inner));
+  if (stmt.k === 'if')
+    for (const block of [stmt.then, stmt.else]) if (block !== undefined) decided.add(blockEffects(block, inner));
   if (stmt.k === 'while' || stmt.k === 'for') {
-    all.add(blockEffects(stmt.body, { ...inner, loop: stmt.body }));
-    all.exits.delete(stmt.body);
+    decided.add(blockEffects(stmt.body, { ...inner, loop: stmt.body }));
+    decided.exits.delete(stmt.body);
   }
   if (stmt.k === 'together') all.add(blockEffects(stmt.body, inner));
-  const known = { all, handled: handledBy(around), inPlace: around.inPlace && around.guards.length > 0 };
+  all.add(decided);
+  const known = { all, decided, handled: handledBy(around), inPlace: around.inPlace && around.guards.length > 0 };
   KNOWN.set(stmt, known);
   return known;
 }
@@ -116,6 +129,7 @@ function handledBy({ guards, inPlace }: Around): Effects | undefined {
   return handled.clears || handled.exits.size > 0 ? handled : undefined;
 }
 
-function callsProcedure(expr: Expr): boolean {
+/** Whether an expression calls a procedure. */
+export function callsProcedure(expr: Expr): boolean {
   return (expr.k === 'call' && !BUILTINS.has(expr.name.name.toLowerCase())) || childrenOf(expr).some(callsProcedure);
 }

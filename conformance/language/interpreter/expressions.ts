@@ -83,9 +83,12 @@ export class Evaluator {
         const inner = level + levelsWithin(expr);
         let left = this.look(expr.first, inner);
         for (const { op, at: operator, right } of expr.rest) {
-          if (op === 'and' || op === 'or')
-            left = logic(op, left, () => this.#machine.origin.right(() => this.look(right, inner)));
-          else left = binary(this.#machine, op, left, this.look(right, inner), this.#place(operator));
+          if (op === 'and' || op === 'or') {
+            const { origin } = this.#machine;
+            const lefts = origin.lefts();
+            left = logic(op, left, () => origin.right(lefts, () => this.look(right, inner)));
+            origin.sided(right, lefts);
+          } else left = binary(this.#machine, op, left, this.look(right, inner), this.#place(operator));
         }
         return left;
       }

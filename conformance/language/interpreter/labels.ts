@@ -1,10 +1,11 @@
 /** Labels of values: where they come from. Written from `docs/origin.md` and `docs/policy.md` alone. */
 import type { Block, Expr, Stmt } from '../../../grammar/index.ts';
 import { BUILTINS } from './builtins.ts';
-import { type Effects, type Exit, effectsOf, effectsOfBody, LAST, RESULT } from './effects.ts';
+import { CALL, callsProcedure, type Effects, type Exit, effectsOf, effectsOfBody, LAST, RESULT } from './effects.ts';
 import type { Step } from './elements.ts';
-import { elementOf, join, keyOf, type Labels, NONE, names, Parts } from './parts.ts';
-import { Dict, List, textOf, type Value } from './values.ts';
+import { Frame } from './frame.ts';
+import { elementOf, join, keyOf, type Labelled, type Labels, NONE, names, Parts } from './parts.ts';
+import { Dict, List, type Value } from './values.ts';
 
 /** What a run begins with. */
 export interface Sources {
@@ -20,19 +21,6 @@ export interface CallLabels {
   readonly deciding: readonly string[];
 }
 
-/** The labels in a running procedure, event handler or series of command blocks. */
-export class Frame {
-  readonly variables = new Map<string, Labels>();
-  /** What decides that the current statement runs. */
-  control = NONE;
-  /** What the conditions of the innermost compound statement carried. */
-  decided = NONE;
-  /** What decides that this frame runs. */
-  ambient = NONE;
-  /** What may have left the statements around. */
-  readonly ends = new Map<Exit, Labels>();
-}
-
 /** Follows the labels of a run. The interpreter tells what it does. */
 export class Origin {
   readonly program: Labels;
@@ -44,7 +32,7 @@ export class Origin {
   readonly #globals = new Map<string, Labels>();
   readonly parts = new Parts();
   /** What each expression that is under way has looked at. */
-  readonly #looking: { readonly value: Value; readonly label: Labels }[][] = [];
+  readonly #looking: Labelled[][] = [];
   /** What may have made the running statements fail. */
   #faults = NONE;
   /** The same of those before and around them. */
@@ -77,7 +65,7 @@ export class Origin {
 
   /** Evaluates an expression, and works out its labels from those of its parts. */
   of(expr: Expr, work: () => Value): Value {
-    const parts: { readonly value: Value; readonly label: Labels }[] = [];
+    const parts: Labelled[] = [];
     this.#looking.push(parts);
     let value: Value;
     try {
@@ -106,7 +94,7 @@ export class Origin {
     this.#looking.at(-1)?.push({ value: null, label });
   }
 
-  #labelOf(expr: Expr, value: Value, parts: readonly { readonly value: Value; readonly label: Labels }[]): Labels {
+  #labelOf(expr: Expr, value: Value, parts: readonly Labelled[]): Labels {
     const own = parts.map(({ label }) => label);
     const whole = (): readonly Labels[] => parts.map((part) => this.parts.deep(part.value, part.label));
     switch (expr.k) {
@@ -126,9 +114,7 @@ export class Origin {
         return NONE;
       case 'map': {
         const keys = whole().filter((_, index) => index % 2 === 0);
-        if (value instanceof Dict)
-          for (const [index, { value: key }] of parts.entries())
-            if (index % 2 === 0) this.parts.put(value, key === null ? '' : textOf(key), own[index + 1]);
+        if (value instanceof Dict) this.parts.entered(value, parts);
         return join(...keys);
       }
       case 'call':
@@ -146,15 +132,25 @@ export class Origin {
     }
   }
 
-  /** Evaluates the right side of `and` or `or`, which the left side decides. */
-  right(work: () => Value): Value {
+  /** What decides whether the right side of `and` or `or` is evaluated. */
+  lefts(): Labels {
+    return join(this.frame.control, ...(this.#looking.at(-1) ?? []).map(({ label }) => label));
+  }
+
+  /** Evaluates the right side, which `lefts` decided. */
+  right(lefts: Labels, work: () => Value): Value {
     const { control } = this.frame;
-    this.frame.control = join(control, ...(this.#looking.at(-1) ?? []).map(({ label }) => label));
+    this.frame.control = lefts;
     try {
       return work();
     } finally {
       this.frame.control = control;
     }
+  }
+
+  /** Notes that a right side was evaluated or not. */
+  sided(right: Expr, lefts: Labels): void {
+    if (callsProcedure(right)) this.#spread(CALL, lefts);
   }
 
   // Variables
@@ -269,17 +265,17 @@ export class Origin {
   /** Runs the blocks of a statement on which conditions decide. */
   compound<T>(stmt: Stmt & { readonly k: 'if' | 'while' | 'for' }, work: () => T): T {
     const { frame } = this;
-    const { all } = effectsOf(stmt);
+    const { decided: effects } = effectsOf(stmt);
     const { control: before, decided } = frame;
     frame.decided = NONE;
     let isDone = false;
     try {
       const done = work();
       isDone = true;
-      if (stmt.k !== 'if') this.#arrive(all, stmt.body);
+      if (stmt.k !== 'if') this.#arrive(effects, stmt.body);
       if (frame.decided.size > 0) {
-        this.#spread(all, frame.control);
-        this.#leave(all.exits, frame.control);
+        this.#spread(effects, frame.control);
+        this.#leave(effects.exits, frame.control);
       }
       return done;
     } finally {

@@ -10,6 +10,13 @@ export function join(...sets: readonly (Labels | undefined)[]): Labels {
   return some.length < 2 ? (some[0] ?? NONE) : new Set(some.flatMap((labels) => [...(labels ?? NONE)]));
 }
 
+/** A value with the labels of its place. */
+export interface Labelled {
+  readonly value: Value;
+  readonly label: Labels;
+}
+const NOTHING: Labelled = { value: null, label: NONE };
+
 /** A key on the way to an element, with its labels. */
 interface Key {
   readonly key: Value;
@@ -42,6 +49,19 @@ export class Parts {
     if (!this.#some) return;
     const known = this.#labels.get(of) ?? new Map<string, Labels>();
     this.#labels.set(of, known.set(key, label));
+  }
+
+  /** The keys and values of a literal, in turn. An entry may replace an earlier one. */
+  entered(of: Dict, pairs: readonly Labelled[]): void {
+    const entries = new Map<string, Labelled>();
+    for (let index = 0; index + 1 < pairs.length; index += 2) {
+      const key = pairs[index]?.value ?? null;
+      const name = key === null ? '' : textOf(key);
+      const [before, entry = NOTHING] = [entries.get(name), pairs[index + 1]];
+      if (before !== undefined) this.#past.set(of, join(this.#past.get(of), this.deep(before.value, before.label)));
+      entries.set(name, entry);
+      this.put(of, name, entry.label);
+    }
   }
 
   listed(list: List, labels: readonly Labels[]): void {

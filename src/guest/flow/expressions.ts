@@ -13,7 +13,7 @@ import { toText } from '../text.ts';
 import { Dict, type Value } from '../values.ts';
 import { compileFlowCall, compileFlowTool } from './calls.ts';
 import { evaluated, markAll } from './evaluated.ts';
-import { FIRST, type Flow, LAST } from './flow.ts';
+import { FIRST, type Flow, LAST, spread } from './flow.ts';
 import { deepOf, partOf, replaceMark } from './held.ts';
 import { labelOf } from './names.ts';
 import type { Label } from './origins.ts';
@@ -199,15 +199,18 @@ function isLogic(op: BinaryOp | undefined): boolean {
   return op === 'and' || op === 'or';
 }
 
-/** A chain of `and` or `or`: what stands on the left decides whether the right side is evaluated. */
+/** A chain of `and` or `or`: what stands on the left decides whether the right side is evaluated, and what procedures in it say. */
 function compileLogic(context: Context, flow: Flow, expr: BinaryExpr): Eval {
   const { machine } = context;
   context.spend(expr.rest.length);
   const compile = () => ({
     first: context.kept(expr.first),
-    terms: expr.rest.map(({ op, at, right }) => ({ op: op === 'and' ? op : ('or' as const), at, right: context.kept(right) })),
+    rest: flow.collect(() =>
+      expr.rest.map(({ op, at, right }) => ({ op: op === 'and' ? op : ('or' as const), at, right: context.kept(right) })),
+    ),
   });
-  const { first, terms } = expr.rest.length > NESTED_TERMS ? compile() : context.deeper(expr.rest.length - 1, compile);
+  const { first, rest } = expr.rest.length > NESTED_TERMS ? compile() : context.deeper(expr.rest.length - 1, compile);
+  const { compiled: terms, effects } = rest;
   return (frame) => {
     const { pc } = flow;
     let left = first(frame);
@@ -215,6 +218,7 @@ function compileLogic(context: Context, flow: Flow, expr: BinaryExpr): Eval {
       flow.pc |= flow.acc;
       left = decided(op, left) ? op === 'or' : combined(machine, op, left, right(frame), at);
     }
+    if (flow.pc !== 0) spread(flow, frame, effects, flow.pc);
     flow.pc = pc;
     return left;
   };

@@ -185,14 +185,17 @@ function compileIf(context: Context, flow: Flow, stmt: IfStmt): Exec {
 
 function compileWhile(context: Context, flow: Flow, stmt: WhileStmt): Exec {
   const { machine } = context;
-  const { compiled: test, cost } = context.separately(() => context.kept(stmt.cond));
+  const { compiled, effects } = flow.collect(
+    () => ({ ...context.separately(() => context.kept(stmt.cond)), body: inLoop(context, stmt) }),
+    true,
+  );
+  const { compiled: test, cost, body } = compiled;
   const condition: Eval = (frame) => {
     flow.acc = 0;
     const holds = test(frame);
     flow.decides(flow.acc);
     return holds;
   };
-  const { compiled: body, effects } = flow.collect(() => inLoop(context, stmt), true);
   const run = whileLoop(machine, condition, body, STEP_FUEL.pass.amount + cost, stmt.cond.s);
   return eitherForm(context, flow, stmt, afterLoop(flow, run, effects), effects.hidden);
 }

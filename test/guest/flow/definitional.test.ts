@@ -50,10 +50,18 @@ describe('the labels of the product and of the second interpreter', () => {
       'if 1\non error do\nset m.j = g\ncall tool.b.Send(m, m.k)\nendon\nemit nil.k\nendif\non error do\nclear_error\nendon',
       {},
     ],
+    ['an entry that a later one of the same literal replaces', "emit {'k': g, 'k': 1}", {}],
+    ['a map that names who is told', "whisper {'k': g}, 1", {}],
+    ['what a call gives to a loop', 'for each c in f1(tool.a.Get(4))\nset t = c\nendfor', {}],
     ['a call of no procedure', "set m = {'k': tool.a.Get(2)}\nset a = f4(m)\non error do\nemit 1\nendon", {}],
   ])('are the same for %s', (_what, body, more) => {
     const result = compared({ ...flow(`command\n${body}\nendcommand`), ...more }, 1);
     expect(result).toMatchObject({ what: null });
+  });
+
+  it('are the same for a handler that returns a call', () => {
+    const source = 'func main() means\nset s = tool.a.Get(4)\non error do\nclear_error\nreturn f1(1)\nendon\nendfunc';
+    expect(compared({ ...flow(source), call: 'main' }, 1)).toMatchObject({ what: null });
   });
 
   it('are the same for the variable of an event where a name decided which handlers there are', () => {

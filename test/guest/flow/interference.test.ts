@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GLOBALS } from '../../../conformance/language/generate/expressions.ts';
+import type { Program } from '../../../conformance/language/generate/programs.ts';
 import { LIMITS, treeOf } from '../../differential/both.ts';
 import { programOf } from '../../differential/cases.ts';
 import { runInGuest, type Seen } from '../../differential/guest.ts';
@@ -29,6 +31,23 @@ describe('non-interference', () => {
       expect(seen.sunk).toBeGreaterThan(PART / 20);
       expect(seen.refused).toBeGreaterThan(PART / 100);
     });
+});
+
+describe('what procedures say', () => {
+  const says = 'func says(needs a) means\nemit a\nwhisper self, a\nreturn a\nendfunc\n';
+  const end = 'emit 3\nreturn 4\nendfunc';
+
+  it.each([
+    ['on the right of `and`', 'set y = tool.a.Get(5) and says(7)'],
+    ['on the right of `or`', 'set y = 0 or tool.a.Get(5) or says(7)'],
+    ['in the condition of a loop', 'set n = 0\nwhile says(n) < tool.a.Get(7)\nset n = n + 1\nif n > 3\nbreak\nendif\nendwhile'],
+    ['in a loop', 'for each c in tool.a.Get(8)\ncall says(1)\nendfor'],
+    ['in a branch', 'if tool.a.Get(8)\ncall says(1)\nendif'],
+  ])('carries the same labels whatever a source says: %s', (_where, body) => {
+    const source = `${says}func main() means\n${body}\n${end}`;
+    const made: Program = { source, answers: [], constants: {}, call: 'main', globals: GLOBALS, stdin: [], events: [] };
+    for (let seed = 0; seed < 60; seed++) expect(interference(made, seed)?.leak ?? null).toBeNull();
+  });
 });
 
 describe('a run under rules about origin', () => {

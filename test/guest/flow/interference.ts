@@ -31,13 +31,16 @@ export interface Observed {
 
 /** Procedures for the flows that need one. */
 const HELPERS =
-  'func ha(needs a) means\nif a\nreturn 1\nendif\nreturn 2\nendfunc\nfunc hb(needs a, b) means\nreturn b + a\nendfunc\nfunc hc(needs a) means\ncall tool.b.Send(a)\nreturn a\nendfunc\n';
+  'func ha(needs a) means\nif a\nreturn 1\nendif\nreturn 2\nendfunc\nfunc hb(needs a, b) means\nreturn b + a\nendfunc\nfunc hc(needs a) means\ncall tool.b.Send(a)\nreturn a\nendfunc\nfunc hd(needs a) means\nemit a\nwhisper self, a\nreturn a\nendfunc\n';
 const CALLS = [
   'set x = ha(§(1))',
   'set x = hb(1, §(2))',
   'set x = hc(§(3))',
   'if §(4)\nset x = hc(1)\nendif',
   'set y = §(5) and hc(7)\nset x = 1',
+  'set y = §(6) or hd(7)\nset x = 1',
+  'set x = 1\nset n = 0\nwhile hd(n) < §(7)\nset n = n + 1\nif n > 3\nbreak\nendif\nendwhile',
+  'set x = 1\nfor each c in §(8)\ncall hd(1)\nendfor',
 ];
 /** Flows that generated programs seldom have. */
 const SELDOM = [
@@ -93,6 +96,8 @@ function leakBetween(first: Observed, second: Observed): string | null {
     ['scratchpad', first.scratchpad, second.scratchpad],
   ] as const;
   for (const [what, one, other] of pairs) {
+    // A label that depends on what the source says would tell it.
+    if (both && (one === null) !== (other === null)) return `${what}: its label depends on the source`;
     if (one === null || other === null) continue;
     const length = Math.min(one.length, other.length);
     const same = one.slice(0, length).every((each, index) => each === other[index]);

@@ -1,12 +1,14 @@
 /**
  * `node test/guest/flow/main.ts --programs N --seed S`: runs generated programs twice with another answer of a labelled source, and prints those
  * in which an observer behind a sink sees a difference. SIGTERM and SIGINT end it early. The exit code is 1 when something differs.
+ * `--second` compares, in each of them and in each without its handlers of errors, all labels with those of the second interpreter instead.
  * `--planted` plants one leak after the other in the interpreter, and prints after how many programs each was found. The exit code is 1
  * when one is not.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { parseArgs } from 'node:util';
+import type { Program } from '../../../conformance/language/generate/programs.ts';
 import { PLANTS } from './plants.ts';
 
 const { values } = parseArgs({
@@ -14,11 +16,12 @@ const { values } = parseArgs({
     programs: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },
+    second: { type: 'boolean', default: false },
   },
 });
 const [programs, seed] = [Number(values.programs), Number(values.seed)];
 if (values.planted) plantAll();
-const { interference } = await import('./interference.ts');
+const problemOf = values.second ? await differenceOf() : await leakOf();
 const { generated } = await import('./generated.ts');
 
 let stopped = false;
@@ -26,26 +29,49 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 if (values.planted) {
   for (const name of Object.keys(PLANTS)) {
     Reflect.set(globalThis, 'planted', name);
-    const { done, leak } = await search();
-    process.stdout.write(`${name}: ${leak === null ? 'not found' : 'found'} in ${done} programs\n`);
-    if (leak === null) process.exitCode = 1;
+    const { done, problem } = await search();
+    process.stdout.write(`${name}: ${problem === null ? 'not found' : 'found'} in ${done} programs\n`);
+    if (problem === null) process.exitCode = 1;
   }
 } else {
-  const { done, leak } = await search();
-  if (leak !== null) process.stdout.write(`program ${done - 1}: ${leak}\n`);
-  process.stdout.write(`${done} programs of seed ${seed}, ${leak === null ? 'no leak' : 'LEAK'}\n`);
-  process.exitCode = leak === null ? 0 : 1;
+  const { done, problem } = await search();
+  if (problem !== null) process.stdout.write(`program ${done - 1}: ${problem}\n`);
+  const what = values.second ? 'difference' : 'leak';
+  process.stdout.write(`${done} programs of seed ${seed}, ${problem === null ? `no ${what}` : what.toUpperCase()}\n`);
+  process.exitCode = problem === null ? 0 : 1;
 }
 
-async function search(): Promise<{ readonly done: number; readonly leak: string | null }> {
-  for (let index = 0; index < programs && !stopped; index++) {
-    const program = generated(seed, index);
+type Problem = (program: Program, index: number) => string | null;
+
+async function leakOf(): Promise<Problem> {
+  const { interference } = await import('./interference.ts');
+  return (program, index) => {
     const leak = interference(program, index)?.leak ?? null;
-    if (leak !== null) return { done: index + 1, leak: `${leak}\n${program.source}` };
+    return leak === null ? null : `${leak}\n${program.source}`;
+  };
+}
+
+async function differenceOf(): Promise<Problem> {
+  const { compared, withoutHandlers } = await import('./definitional.ts');
+  return (made, index) => {
+    for (const program of [made, withoutHandlers(made)]) {
+      const what = compared(program, index)?.what ?? null;
+      if (what !== null) return `${what}\n${program.source}`;
+    }
+    return null;
+  };
+}
+
+async function search(): Promise<{ readonly done: number; readonly problem: string | null }> {
+  let done = 0;
+  while (done < programs && !stopped) {
+    const problem = problemOf(generated(seed, done), done);
+    done += 1;
+    if (problem !== null) return { done, problem };
     // Signals are handled between the programs.
-    if (index % 1000 === 999) await new Promise(setImmediate);
+    if (done % 1000 === 0) await new Promise(setImmediate);
   }
-  return { done: programs, leak: null };
+  return { done, problem: null };
 }
 
 /** Has the interpreter loaded with all plants, of which the one grows that `globalThis.planted` names when a program is compiled or runs. */
