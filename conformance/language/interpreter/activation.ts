@@ -25,7 +25,7 @@ export interface World {
   /** Lines for `promptuser`, or null without standard input. */
   readonly stdin: string[] | null;
   call(expr: CallExpr, args: readonly Value[], labels: readonly Labels[], depth: number, at: Place): Value;
-  emit(value: Value, at: Place): void;
+  emit(value: Value, at: Place): Value;
   whisper(to: Value, value: Value, label: Labels, at: Place): void;
   clearEvent(remove: { readonly event: string } | { readonly named: string }): void;
 }
@@ -237,11 +237,8 @@ export class Activation implements Scope {
         this.#machine.origin.latest = latest;
         return value;
       }
-      case 'emit': {
-        const value = valueIn(stmt.value);
-        this.#world.emit(value, at);
-        return value;
-      }
+      case 'emit':
+        return this.#world.emit(valueIn(stmt.value), at);
       case 'whisper': {
         const { origin } = this.#machine;
         const to = this.#evaluator.look(stmt.handle);

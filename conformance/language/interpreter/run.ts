@@ -252,7 +252,7 @@ class Run implements World {
     }
   }
 
-  emit(value: Value, at: Place): void {
+  emit(value: Value, at: Place): Value {
     this.#meter.spend(PRICE.said, at);
     this.#meter.bound('emits', this.#emits.length + 1, at);
     const text = this.machine.print(value, at);
@@ -270,6 +270,7 @@ class Run implements World {
     this.#emits.push(text);
     this.machine.origin.said('output', value);
     this.#values.push(jsonOf(value));
+    return value;
   }
 
   whisper(target: Value, value: Value, label: Labels, at: Place): void {
