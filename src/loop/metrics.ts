@@ -40,10 +40,12 @@ export interface MetricsSnapshot {
   readonly boundary_breaches_total: number;
   /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
   readonly tenant_refusals_total: number;
+  /** Further tries of calls whose tool was away. */
+  readonly tool_retries_total: number;
 }
 
 /** The counts of a runtime. */
-type RuntimeCounts = Pick<Runtime, 'boundaryBreaches'> & Partial<Pick<Runtime, 'tenantRefusals'>>;
+type RuntimeCounts = Pick<Runtime, 'boundaryBreaches'> & Partial<Pick<Runtime, 'tenantRefusals' | 'toolRetries'>>;
 
 interface Instrument {
   readonly help: string;
@@ -139,6 +141,11 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
     otel: { name: 'neuroscript.tenant.refusals', unit: '{run}' },
     label: null,
   },
+  tool_retries_total: {
+    help: 'Further tries of calls whose tool was away.',
+    otel: { name: 'neuroscript.tool.retries', unit: '{try}' },
+    label: null,
+  },
 };
 
 /** Begins the name of every metric. */
@@ -214,15 +221,17 @@ export class Metrics {
   }
 
   /**
-   * Counts the workers that a runtime has killed for a breach, and the runs of tenants that it has refused, since the last call. A
+   * Counts the workers that a runtime has killed for a breach, the runs of tenants that it has refused, and its further tries of calls, since
+   * the last call. A
    * controller calls it after each turn. Call it yourself for runs outside of turns.
    */
   seeRuntime(runtime: RuntimeCounts): void {
-    const { boundaryBreaches, tenantRefusals = 0 } = runtime;
-    const seen = this.#seen.get(runtime) ?? { boundaryBreaches: 0, tenantRefusals: 0 };
+    const { boundaryBreaches, tenantRefusals = 0, toolRetries = 0 } = runtime;
+    const seen = this.#seen.get(runtime) ?? { boundaryBreaches: 0, tenantRefusals: 0, toolRetries: 0 };
     this.#add('boundary_breaches_total', NO_LABEL, boundaryBreaches - seen.boundaryBreaches);
     this.#add('tenant_refusals_total', NO_LABEL, tenantRefusals - seen.tenantRefusals);
-    this.#seen.set(runtime, { boundaryBreaches, tenantRefusals });
+    this.#add('tool_retries_total', NO_LABEL, toolRetries - seen.toolRetries);
+    this.#seen.set(runtime, { boundaryBreaches, tenantRefusals, toolRetries });
   }
 
   /** The counters of this object now. Instruments of OpenTelemetry are read by their exporter. */
@@ -242,6 +251,7 @@ export class Metrics {
       cost_usd_total: this.#labelled('cost_usd_total'),
       boundary_breaches_total: this.#plain('boundary_breaches_total'),
       tenant_refusals_total: this.#plain('tenant_refusals_total'),
+      tool_retries_total: this.#plain('tool_retries_total'),
     };
   }
 

@@ -18,8 +18,16 @@ import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Tenants } from './tenants.ts';
 
+/** Questions about sources. Each names its depth: one that a tool asks must not wait for a worker of the runs that wait for tools. */
+type Questions = {
+  readonly [Name in 'parse' | 'check' | 'foresee' | 'format']: (
+    ...args: Required<Parameters<Sandbox[Name]>>
+  ) => ReturnType<Sandbox[Name]>;
+};
+
 /** The part of a sandbox that the runtime needs. Optional members are absent in tests without workers. */
-export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'foresee' | 'format' | 'close'> &
+export type SandboxPort = Pick<Sandbox, 'run' | 'close'> &
+  Questions &
   Partial<Pick<Sandbox, 'boundaryBreaches' | 'confinement' | 'drain' | 'launcher' | 'load'>>;
 
 /** The parts that all runs of a runtime share. */
@@ -33,6 +41,8 @@ export interface RuntimeContext {
   readonly resources: SessionResources;
   readonly tenants: Tenants;
   readonly telemetry: Telemetry;
+  /** Calls that were made again because their tool was away. */
+  readonly retries: { count: number };
 }
 
 /** The objects that all forks of a root interpreter share. */

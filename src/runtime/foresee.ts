@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type Breach,
   type CallQuestion,
+  callDepth,
   canonicalName,
   decideCall,
   type Grant,
@@ -111,7 +112,7 @@ export async function withBrokenRules(
   const keeping = tools.names().filter((name) => tools.lookup(name)?.setsVariables === false);
   // Nothing is known of the variables that the program finds, and any event may be delivered.
   const options = { values: {}, globals: [], constants: [], pure: tools.pureNames([guard]), keeping, anyConstant: true };
-  const { foreseen } = await sandbox.foresee(sources, limits.sourceBytes, options);
+  const { foreseen } = await sandbox.foresee(sources, limits.sourceBytes, options, callDepth());
   if (foreseen === null) return report;
   const files = sources.map(({ name }) => name);
   const broken = brokenCalls(foreseen, sources, tools, [guard], null).map(brokenFinding);

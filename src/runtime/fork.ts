@@ -313,6 +313,7 @@ function dispatcherOf(
     onCall,
     audit: runtime.audit,
     telemetry: runtime.telemetry,
+    retries: runtime.retries,
     ask: asks?.({ context, turn, limits, sources: own(), globals, history, costs }),
     costs,
     recorded: recorded?.calls,

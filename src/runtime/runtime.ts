@@ -12,8 +12,9 @@ import {
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import { type Lack, lacksOf, type ParseOutcome, type PoolLoad } from '../sandbox/index.ts';
+import { type Lack, lacksOf, type ParseOutcome } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
+import { callDepth } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, timerMs, wholeNumber } from '../wire/options.ts';
@@ -28,6 +29,7 @@ import type { Fork, ForkOptions } from './fork.ts';
 import { Interpreter, type InterpreterRuntime } from './interpreter.ts';
 import { checkSources, RUN_SETTINGS, type RunRequest, type RunSettings } from './request.ts';
 import type { Settings } from './settings.ts';
+import { type RuntimeStats, statsOf } from './stats.ts';
 import { checkTenantUse, type TenantInit, type TenantReport, type TenantUse } from './tenants.ts';
 import { toTagged } from './values.ts';
 
@@ -122,18 +124,6 @@ export interface CloseOptions {
 
 const checkCloseOptions = checker<CloseOptions>({ drainMs: timerMs(0) });
 
-/** The worker processes and runs of a runtime at one moment. */
-export interface RuntimeStats extends PoolLoad {
-  /** Workers that the host killed for a breach of their boundary. */
-  readonly boundaryBreaches: number;
-  /** Number of remembered tenants. */
-  readonly tenants: number;
-  /** Runs of tenants that were refused, see `TenantReport`. */
-  readonly tenantRefusals: number;
-}
-
-const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0, queued: 0, rssBytes: 0, cpuMs: 0 };
-
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   /** Upper bounds for the limits of every run. */
@@ -150,7 +140,13 @@ export class Runtime implements AsyncDisposable {
     this.limits = settings.limits;
     this.telemetry = settings.telemetry;
     let forks = 0;
-    this.#context = { ...settings, sandbox, turn: rootTurn(settings.now), nextForkId: () => `fork-${++forks}` };
+    this.#context = {
+      ...settings,
+      retries: { count: 0 },
+      sandbox,
+      turn: rootTurn(settings.now),
+      nextForkId: () => `fork-${++forks}`,
+    };
   }
 
   /**
@@ -166,6 +162,11 @@ export class Runtime implements AsyncDisposable {
     return this.#context.tenants.refused;
   }
 
+  /** Further tries of calls whose tool was away. */
+  get toolRetries(): number {
+    return this.#context.retries.count;
+  }
+
   /** The sandbox of the operating system that holds the workers. */
   get launcher(): 'bubblewrap' | 'unshare' | 'none' {
     return this.#context.sandbox.launcher?.cage?.name ?? 'none';
@@ -179,14 +180,7 @@ export class Runtime implements AsyncDisposable {
 
   /** The worker processes and runs at this moment, for metrics. */
   stats(): RuntimeStats {
-    const { sandbox, tenants } = this.#context;
-    return {
-      ...NO_LOAD,
-      ...sandbox.load?.(),
-      boundaryBreaches: this.boundaryBreaches,
-      tenants: tenants.size,
-      tenantRefusals: tenants.refused,
-    };
+    return statsOf(this.#context);
   }
 
   /** The limits and the usage of a tenant. Limits given here apply from now on. Throws {@link ConfigError}. */
@@ -271,7 +265,7 @@ export class Runtime implements AsyncDisposable {
   async parse(sources: readonly Source[]): Promise<ParseOutcome> {
     this.#mustBeOpen();
     checkSources('sources', sources);
-    return this.#context.sandbox.parse(sources, this.limits.sourceBytes);
+    return this.#context.sandbox.parse(sources, this.limits.sourceBytes, callDepth());
   }
 
   /**
@@ -284,9 +278,10 @@ export class Runtime implements AsyncDisposable {
     checkSources('sources', sources);
     const { sandbox, registry, policy } = this.#context;
     const { sourceBytes } = this.limits;
+    const depth = callDepth();
     // The policy stays on the host: the worker only learns the verdicts on the tools that are called.
-    const called = (await sandbox.parse(sources, sourceBytes)).files.flatMap(({ tools }) => tools);
-    const report = await sandbox.check(sources, sourceBytes, checkEnvironment(options, registry, policy, called));
+    const called = (await sandbox.parse(sources, sourceBytes, depth)).files.flatMap(({ tools }) => tools);
+    const report = await sandbox.check(sources, sourceBytes, checkEnvironment(options, registry, policy, called), depth);
     return policy === null || options.policy === false ? report : withBrokenRules(report, sources, this.#context, policy);
   }
 
@@ -294,7 +289,7 @@ export class Runtime implements AsyncDisposable {
   async format(source: Source): Promise<FormatReport> {
     this.#mustBeOpen();
     checkSources('sources', [source]);
-    return this.#context.sandbox.format(source, this.limits.sourceBytes);
+    return this.#context.sandbox.format(source, this.limits.sourceBytes, callDepth());
   }
 
   /**

@@ -220,7 +220,7 @@ export class Pool {
   /** Starts a worker for one job. */
   #startOwn(job: Job): void {
     if (this.#isFull)
-      throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`, {
+      throw new BusyError(`what a tool runs or checks needs a worker of its own, and all ${this.#options.maxWorkers} are taken`, {
         limit: 'maxWorkers',
         allowed: this.#options.maxWorkers,
         used: this.#workers.size,

@@ -117,9 +117,9 @@ export class Sandbox implements AsyncDisposable {
     return this.#query(foreseeQuery(sources, sourceBytes, options), depth);
   }
 
-  /** Formats a source. Rejects as {@link parse}. */
-  async format(source: Source, sourceBytes: number): Promise<FormatReport> {
-    return this.#query(formatQuery(source, sourceBytes));
+  /** Formats a source. `depth` and rejections are as in {@link parse}. */
+  async format(source: Source, sourceBytes: number, depth = 0): Promise<FormatReport> {
+    return this.#query(formatQuery(source, sourceBytes), depth);
   }
 
   /** Rejects waiting runs with `RuntimeClosedError` and cancels running ones. Resolves when no process is left. */

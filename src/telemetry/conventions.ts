@@ -55,6 +55,8 @@ export const OWN = {
   toolCalls: 'neuroscript.run.tool_calls',
   suspended: 'neuroscript.suspended',
   together: 'neuroscript.together',
+  tries: 'neuroscript.tool.tries',
+  pause: 'neuroscript.tool.pause',
 } as const;
 
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];

@@ -30,7 +30,7 @@ export { checkArguments } from './dispatch/arguments.ts';
 export type { AskCall, AskPort, AskReply, CheckedReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
 export { callDepth } from './dispatch/callscope.ts';
-export { grantable } from './dispatch/callwords.ts';
+export { grantable, PLAN_REASON } from './dispatch/callwords.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { CostMeter, overdraft, type Payer } from './dispatch/costs.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';

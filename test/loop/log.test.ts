@@ -143,6 +143,7 @@ describe('metrics', () => {
       tool_calls_total: {},
       boundary_breaches_total: 0,
       tenant_refusals_total: 0,
+      tool_retries_total: 0,
     });
   });
 

@@ -26,7 +26,7 @@ describe('a runtime in a service', () => {
     expect(runtime.launcher).toBe('none');
     expect(runtime.stats()).toMatchObject({
       ...{ workers: 1, idle: 1, computing: 0, waitingForHost: 0, queued: 0 },
-      ...{ boundaryBreaches: 0, tenants: 0, tenantRefusals: 0 },
+      ...{ boundaryBreaches: 0, tenants: 0, tenantRefusals: 0, toolRetries: 0 },
     });
     const first = runtime.run(WAIT);
     await called;

@@ -2,6 +2,7 @@ import { SpanKind, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openaiAgent } from '../../src/loop/agents/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
+import { Metrics } from '../../src/loop/metrics.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { Telemetry } from '../../src/telemetry/index.ts';
 import { defineTool, ToolError } from '../../src/tools/index.ts';
@@ -94,6 +95,30 @@ describe('a run', () => {
         'gen_ai.tool.call.id': `${fork}.2`,
       },
     ]);
+  });
+
+  it('counts every further try of a call whose tool was away, as an event of its span without the message', async () => {
+    let calls = 0;
+    const away = defineTool({
+      name: 'tool.probe.Away',
+      run: () => {
+        if (++calls === 1) throw new ToolError(1002, SECRET, undefined, { retryAfterMs: 300 });
+        return calls;
+      },
+    });
+    await using runtime = await createRuntime({ concurrency: 1, tools: [away], policy, telemetry: sdk.telemetry });
+    expect((await runtime.run(command('emit tool.probe.Away()'))).emits).toEqual(['2']);
+    expect([runtime.toolRetries, runtime.stats().toolRetries]).toEqual([1, 1]);
+    const { events } = sdk.span('execute_tool tool.probe.away');
+    expect(events.map(({ name, attributes }) => [name, attributes])).toEqual([
+      [
+        'neuroscript.tool.retry',
+        { 'neuroscript.tool.tries': 1, 'neuroscript.tool.pause': expect.closeTo(0.3, 1), 'error.type': 'NS1002' },
+      ],
+    ]);
+    const metrics = new Metrics();
+    metrics.seeRuntime(runtime);
+    expect(metrics.snapshot().tool_retries_total).toBe(1);
   });
 
   it('shows calls that run together as spans beside each other, each with the number of the first', async () => {

@@ -128,6 +128,27 @@ it.each([
   expect(new CallQuotas(defaultLimits('run')).pauseBefore(7000, 1, 499, Number.POSITIVE_INFINITY)).toBe(7000);
 });
 
+it('a process that has lost its session in the pause makes no further try, and its tools call no others', async () => {
+  let holds = true;
+  const turn = rootTurn(() => Date.now()).derive({ mayAct: () => holds });
+  const { tool, seen } = failing([away()]);
+  const reply = new Bench([tool], { turn }).call('tool.t.x');
+  await expect.poll(() => seen.length).toBe(1);
+  holds = false;
+  expect(await reply).toMatchObject({ t: 'halt', error: { code: 'ERR_CANCELLED' } });
+  expect(seen).toHaveLength(1);
+  holds = true;
+  const outer = defineTool({
+    name: 'tool.t.outer',
+    run: (_args: object, runtime) => {
+      holds = false;
+      return runtime.callTool('t.x', []);
+    },
+  });
+  expect(await new Bench([tool, outer], { turn }).call('tool.t.outer')).toMatchObject({ t: 'halt' });
+  expect(seen).toHaveLength(1);
+});
+
 it('a call that is given up in a pause ends at once', async () => {
   const { tool, seen } = failing([away(6000)]);
   const port = variables();

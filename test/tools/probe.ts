@@ -48,10 +48,16 @@ const NO_ROOT: DispatchContext['definitions'] = {
 };
 
 /** Empty stores, and resources of no session. */
-export function testShared(): Pick<DispatchContext, 'stores' | 'readers' | 'definitions' | 'resources' | 'telemetry'> {
+export function testShared(): Pick<
+  DispatchContext,
+  'stores' | 'readers' | 'definitions' | 'resources' | 'retries' | 'telemetry'
+> {
   const stores = createStores();
   const own = new ToolResources(tmpdir(), SILENT_LOGGER);
-  return { stores, readers: readersOf(stores), definitions: NO_ROOT, resources: () => own, telemetry: new Telemetry() };
+  return {
+    ...{ stores, readers: readersOf(stores), definitions: NO_ROOT, resources: () => own },
+    ...{ telemetry: new Telemetry(), retries: { count: 0 } },
+  };
 }
 
 /** Variables of a fork that is not there; `refuse` names those that cannot be set. */

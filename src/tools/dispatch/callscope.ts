@@ -1,10 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TurnContext } from '../../context/index.ts';
 import type { CallIo } from '../../wire/call.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import { Halt } from '../errors.ts';
 
 /** The call on whose behalf the current code runs. */
 const current = new AsyncLocalStorage<{ open: boolean; readonly depth: number }>();
+
+/** Throws {@link Halt} when this process may not act any more: it was stopped or cut off for longer than its lease, and another one acts. */
+export function mustAct(turn: Pick<TurnContext, 'mayAct'>): void {
+  if (!turn.mayAct()) throw new Halt(cancelledError(CANNOT_ACT));
+}
+
+/** Why a run ends whose process has lost its session. */
+export const CANNOT_ACT = "this process no longer holds the session's lease";
 
 /** The number of nested scripts that wait for the call on whose behalf the current code runs; 0 outside of any call. */
 export function callDepth(): number {

@@ -40,6 +40,8 @@ export interface DispatchContext {
   readonly onCall?: ((entry: JournalEntry) => unknown) | undefined;
   readonly audit?: ((record: AuditRecord) => unknown) | undefined;
   readonly telemetry: Telemetry;
+  /** Counts the calls that are made again because their tool was away. */
+  readonly retries: { count: number };
   /** Answers `ask`; without it there is no agent to ask. */
   readonly ask?: AskPort | undefined;
   /** Answers that are known before the call, when a recorded run is executed again. */

@@ -17,7 +17,7 @@ import { Pending } from '../pending.ts';
 import type { FlowRules } from '../policy/flow.ts';
 import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
-import { onBehalfOfCall, unlessOver } from './callscope.ts';
+import { CANNOT_ACT, mustAct, onBehalfOfCall, unlessOver } from './callscope.ts';
 import { begun, changes, foreseenAs, grantable, isDenied, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
 import { type CallingRun, type DispatchContext, notify } from './context.ts';
 import { CallHistory } from './history.ts';
@@ -296,8 +296,8 @@ export class Dispatcher {
     const start = performance.now();
     try {
       if (completed !== null) await repeatQueries(completed.asked, io);
-      // The process may have been stopped meanwhile, for longer than it may act.
-      if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
+      // The process may have been stopped meanwhile, for longer than it may act. A tool asks again before each try.
+      mustAct(this.#context.turn);
       const isAllowed = known?.t === 'allowed' || covered?.isApproved === true;
       const reply = await this.#make(call, io, { completion: completed?.completion ?? null, hold, isAllowed, origin });
       const { breach } = this.#quotas;
@@ -396,5 +396,4 @@ interface Making {
   readonly origin: CallOrigin | null;
 }
 
-const CANNOT_ACT = "this process no longer holds the session's lease";
 const halt = (error: ErrorInfo): FinalReply => ({ t: 'halt', error });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ATTR, note, OWN } from '../../telemetry/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -9,7 +10,7 @@ import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 import { approvedCall } from './approval.ts';
 import { TurnCall } from './callkey.ts';
-import { unlessOver } from './callscope.ts';
+import { mustAct, unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
 import { orderedValueFrom, valueFrom } from './large.ts';
 import { translate } from './outcome.ts';
@@ -61,6 +62,8 @@ export async function invoke(
   };
   const run = async () => {
     for (;;) {
+      // In the pause before a further try, or while the tool that makes this call waited, another process may have taken the session.
+      mustAct(turn);
       try {
         // Its CPU time until it first waits. What it does later cannot be told from the work of others: a tool declares that by `charge`.
         const result = await withCpuTime(work, (ms) => io.spend?.(ms));
@@ -75,13 +78,15 @@ export async function invoke(
     }
   };
   /** Milliseconds before the call is tried again. A person approves one try. */
-  function pauseAfter({ retryAfterMs, message }: ToolError): number | null {
+  function pauseAfter({ retryAfterMs, message, nsCode }: ToolError): number | null {
     if (retryAfterMs === null || tool.requiresApproval) return null;
     const pause = quotas.pauseBefore(retryAfterMs, ++tries, pausedMs, box?.ms ?? Number.POSITIVE_INFINITY);
     pausedMs += pause ?? 0;
-    const attributes = { tool: tool.canonicalName, tries, pause, reason: message };
-    if (pause !== null)
-      context.host.logger.warn(attributes, `${tool.canonicalName} is tried again in ${Math.ceil(pause)} ms: ${message}`);
+    if (pause === null) return null;
+    const words = `${tool.canonicalName} is tried again in ${Math.ceil(pause)} ms: ${message}`;
+    context.host.logger.warn({ tool: tool.canonicalName, tries, pause, reason: message }, words);
+    note('neuroscript.tool.retry', { [OWN.tries]: tries, [OWN.pause]: pause / 1000, [ATTR.errorType]: `NS${nsCode}` });
+    context.retries.count += 1;
     return pause;
   }
   try {
