@@ -103,6 +103,24 @@ describe('an agent that is away', () => {
     expect((await store.list()).filter(({ status }) => status === 'open')).toHaveLength(20);
   });
 
+  it('does not keep a session from being cancelled while the host leaves its profile alone', async () => {
+    const store = new MemoryStore();
+    const { controller, coordinator } = loopOn(store, 'a', 200);
+    const agent = agentAway(Number.POSITIVE_INFINITY);
+    for (const sid of ['s', 't', 'u']) await controller.open(USERDATA, sid);
+    const other = loopOn(store, 'b').coordinator;
+    // The session is asked to end while the host has it and drives it no more.
+    const onError = (_error: unknown, sid: string | null) => sid !== null && other.cancel(sid);
+    const profiles = { '': { controller, options: () => ({ agent }) } };
+    const host = new Host({ coordinator, profiles, pollMs: 20, concurrency: 1, onError });
+    host.start();
+    const halted = async () => (await store.list()).filter(({ reason }) => reason === 'ERR_CANCELLED').length;
+    await expect.poll(halted, { timeout: 20_000, interval: 10 }).toBe(3);
+    expect(host.state.away).toEqual(['']);
+    await host.drain(5000);
+    expect(agent.asked).toBe(3);
+  });
+
   it('finds the attempts of the turn as they were: no effect happens twice', async () => {
     let sent = 0;
     const send = defineTool({ name: 'tool.mail.Send', args: [], run: () => void sent++ });

@@ -87,6 +87,46 @@ describe('a host that cannot renew its lease (issue 20)', () => {
     leases.drop('s');
   });
 
+  it('tells the turn that is under way now, once, when an earlier one asked for the renewal', async () => {
+    const clock = new TestClock();
+    const answers: PromiseWithResolvers<void>[] = [];
+    class Slow extends MemoryStore {
+      override async renew(...held: Parameters<MemoryStore['renew']>): ReturnType<MemoryStore['renew']> {
+        const renewals = await super.renew(...held);
+        const answer = Promise.withResolvers<void>();
+        answers.push(answer);
+        await answer.promise;
+        return renewals;
+      }
+    }
+    const store = new Slow({ clock });
+    await controller({ store, clock }).loop.open(USERDATA, 's');
+    const leases = new Leases({ store, clock, owner: 'a', leaseMs: 900 });
+    const { fence } = await store.claim('s', leases.lease);
+    const holding = { sid: 's', fence, until: leases.end() };
+    const told: string[] = [];
+    leases.hold(holding, () => told.push('first'));
+    await store.cancel('s');
+    const early = leases.renew();
+    clock.elapsed += 300;
+    const late = leases.renew();
+    await expect.poll(() => answers.length).toBe(2);
+    leases.drop('s');
+    leases.hold(holding, () => told.push('second'));
+    answers[1]?.resolve();
+    await late;
+    expect([told, holding.until]).toEqual([['second'], clock.monotonic() + 900]);
+    // An earlier renewal that is answered later takes nothing back.
+    answers[0]?.resolve();
+    await early;
+    expect(holding.until).toBe(clock.monotonic() + 900);
+    clock.elapsed += 900;
+    void leases.renew();
+    void leases.renew();
+    expect([leases.lost, told]).toEqual([1, ['second', 'second', 'second']]);
+    leases.drop('s');
+  });
+
   it('has lost the lease for good once a call has met its end, although a renewal under way succeeds', async () => {
     const clock = new TestClock();
     const answer = Promise.withResolvers<void>();

@@ -274,7 +274,7 @@ export class Host {
       if (isUnanswered) this.#tell(new Error(result.error.message), sid);
       // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
-      if (still) await coordinator.setAside(sid);
+      if (still || isUnanswered) await coordinator.setAside(sid);
     } catch (error) {
       // Another host has taken the session over, or it was ended meanwhile.
       if (error instanceof SessionLeasedError || error instanceof SessionStateError) return;

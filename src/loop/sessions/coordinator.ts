@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { StoreError } from '../../sqlite/error.ts';
-import { callBack } from '../../wire/callback.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
@@ -9,6 +8,7 @@ import type { TurnRecord } from '../record/record.ts';
 import { SharedLock } from '../sharedlock.ts';
 import { spentAfter } from '../spent.ts';
 import { Agreement } from './agreement.ts';
+import { type Attendance, attending } from './attendance.ts';
 import type { ForcedEnd } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -16,6 +16,7 @@ import type { SessionCoordinatorInit } from './init.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type DrivenSession, type Holding, Leases } from './lease.ts';
 import { keptCalls } from './point.ts';
+import { Resting } from './resting.ts';
 import type { Admission, Runnable, SessionSetup } from './setup.ts';
 import type { ClaimedSession, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
 import { type OnDamage, Tending } from './tending.ts';
@@ -26,14 +27,6 @@ const TURNS = new SharedLock();
 /** The pauses between attempts to store a call, in milliseconds. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
-
-/** How a process that a system gives its sessions takes part, see {@link SessionCoordinator.attend}. */
-export interface Attendance {
-  /** The keys that the process knows now; none when absent. */
-  readonly kids?: () => readonly string[];
-  /** Receives what went wrong; it is tried again. Its own failure has no effect. */
-  readonly onError?: (error: unknown) => unknown;
-}
 
 /**
  * Coordinates the store, the log and the lease of sessions in the only order that loses nothing: lease, start, commit, log,
@@ -49,6 +42,7 @@ export class SessionCoordinator {
   readonly #log: DecisionLog | null;
   readonly #tending: Tending;
   readonly #leases: Leases;
+  readonly #resting: Resting;
   readonly #replayTtl: number;
   readonly #agreement: Agreement;
   /** Different for every process: another one may have the same owner later. */
@@ -80,6 +74,7 @@ export class SessionCoordinator {
       logKind: this.#logKind,
       pay: (owed, holding) => this.#pay(owed, holding),
     });
+    this.#resting = new Resting({ store, clock, leaseMs: this.leaseMs, end: (sid) => this.cancel(sid) });
     this.#replayTtl = replayTtl;
   }
 
@@ -137,8 +132,14 @@ export class SessionCoordinator {
     const until = this.#leases.end();
     const found = await this.store.next(this.#leases.lease, most, runnable);
     const driven = await Promise.all(found.map((each) => this.#driven(each, until)));
-    for (const each of driven) this.#known.set(each.state.sid, each);
+    for (const each of driven) this.#know(each);
     return driven;
+  }
+
+  /** Remembers a session that this process holds, and forgets those that it could no longer go on with. */
+  #know(session: DrivenSession): void {
+    for (const [sid, { holding }] of this.#known) if (!this.#leases.isFresh(holding)) this.#known.delete(sid);
+    this.#known.set(session.state.sid, session);
   }
 
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
@@ -216,9 +217,10 @@ export class SessionCoordinator {
     await this.release(await this.claim(sid));
   }
 
-  /** Keeps a session from all processes for the length of a lease. */
+  /** Keeps a session from all processes for the length of a lease, unless its end is requested. */
   async setAside(sid: string): Promise<void> {
-    await this.#taken(sid);
+    const { fence } = await this.#taken(sid);
+    this.#resting.add({ sid, fence });
   }
 
   /** Whether no other process can drive the session yet. */
@@ -307,7 +309,7 @@ export class SessionCoordinator {
     if (!keep || record === null || isCancelled) return;
     const recent = [...claimed.used.filter((each) => each.second >= usedSince), ...used];
     const fresh = { next: { kind: 'fresh' }, steps: [], used: recent, unlogged: [], unloggedEnd: null } as const;
-    this.#known.set(next.sid, { ...claimed, state: next, ...fresh });
+    this.#know({ ...claimed, state: next, ...fresh });
   }
 
   /**
@@ -378,21 +380,7 @@ export class SessionCoordinator {
    * For a process that gets its sessions from another system than a {@link Host}: until the result is disposed, says to the store that it
    * lives and which keys it knows, and tends the store once in a lease.
    */
-  attend({ kids, onError = () => {} }: Attendance = {}): AsyncDisposable {
-    const heartbeat = this.heartbeat(kids);
-    const failed = (error: unknown): void =>
-      callBack(
-        () => onError(error),
-        () => {},
-      );
-    heartbeat.beat().catch(failed);
-    heartbeat.start();
-    const tend = setInterval(() => void this.tend().catch(failed), this.leaseMs).unref();
-    return {
-      async [Symbol.asyncDispose]() {
-        clearInterval(tend);
-        await heartbeat.leave();
-      },
-    };
+  attend(attendance: Attendance = {}): AsyncDisposable {
+    return attending(this, attendance);
   }
 }

@@ -37,6 +37,8 @@ interface HeldTurn {
   readonly session: Holding;
   readonly onLost: () => void;
   readonly over: PromiseWithResolvers<void>;
+  /** Whether the turn was told that its lease is lost. */
+  isTold: boolean;
 }
 
 /** End of a lease that this process has given up or lost. It stays lost, even if the store would renew it: the turn has ended. */
@@ -75,7 +77,7 @@ export class Leases {
    * requested. Renewing every third of a lease tolerates one renewal that fails.
    */
   hold(session: Holding, onLost: () => void): void {
-    this.#held.set(session.sid, { session, onLost, over: Promise.withResolvers() });
+    this.#held.set(session.sid, { session, onLost, over: Promise.withResolvers(), isTold: false });
     if (this.#timer !== null) return;
     this.#timer = setInterval(() => void this.renew(), Math.floor(this.lease.ms / 3));
     this.#timer.unref();
@@ -100,7 +102,10 @@ export class Leases {
    */
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
-    for (const { session } of held) session.until = LOST;
+    for (const turn of held) {
+      turn.session.until = LOST;
+      turn.isTold = true;
+    }
     const released = await Promise.allSettled(held.map(({ session }) => this.giveUp(session)));
     for (const { onLost } of held) onLost();
     for (const each of released) if (each.status === 'rejected') throw each.reason;
@@ -147,27 +152,28 @@ export class Leases {
     return this.#timer !== null;
   }
 
-  #lose({ session, onLost }: HeldTurn): void {
-    this.lost += 1;
-    // The turn stays held until it has ended.
+  /** The lease of a session is lost. A turn of it stays held until it has ended. */
+  #lose(session: Holding): void {
     session.until = LOST;
-    onLost();
+    const turn = this.#held.get(session.sid);
+    if (turn?.session !== session || turn.isTold) return;
+    turn.isTold = true;
+    this.lost += 1;
+    turn.onLost();
   }
 
   /** Renews every held lease. */
   async renew(): Promise<void> {
-    for (const turn of this.#held.values()) if (!this.lasts(turn.session)) this.#lose(turn);
-    const held = [...this.#held.values()].filter(({ session }) => this.lasts(session));
+    for (const { session } of this.#held.values()) if (!this.lasts(session)) this.#lose(session);
+    const held = [...this.#held.values()].map(({ session }) => session).filter((session) => this.lasts(session));
     const until = this.end();
     try {
-      const renewals = await this.#store.renew(
-        held.map(({ session }) => session),
-        this.lease.ms,
-      );
-      for (const [index, turn] of held.entries()) {
-        if (renewals[index] === 'lost') this.#lose(turn);
-        else if (turn.session.until !== LOST) turn.session.until = until;
-        if (renewals[index] === 'cancelled') turn.onLost();
+      const renewals = await this.#store.renew(held, this.lease.ms);
+      for (const [index, session] of held.entries()) {
+        // Meanwhile the turn may have ended, and the next one of the same lease may be under way.
+        if (renewals[index] === 'lost') this.#lose(session);
+        else if (session.until !== LOST) session.until = Math.max(session.until, until);
+        if (renewals[index] === 'cancelled') this.cancel(session.sid);
       }
     } catch {
       // The store cannot be reached; the next renewal tries again, as long as the lease lasts.
