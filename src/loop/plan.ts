@@ -1,6 +1,6 @@
 import type { PlanRequest } from '../runtime/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
-import { checkedGrant, grantDigest } from '../tools/index.ts';
+import { checkedGrant, grantDigest, PLAN_REASON } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { type Nanos, nanosOf, usdOf } from '../wire/money.ts';
 import type { TakeApart } from './apart.ts';
@@ -187,20 +187,33 @@ function waitsForPlan(suspended: Suspension | null): boolean {
   return suspended !== null && storedCalls(suspended).some(({ waiting }) => waiting.plan !== undefined);
 }
 
-/** The stored wait of a turn. An approval of its plan without a signature that belongs to it is none: the turn waits again. */
+/** The stored wait of a turn. An approval of its plan without a signature that belongs to it is none: the turn waits again, and says why. */
 function trusted(step: Step, started: StartedTurn, input: TurnInput): Suspension | null {
   const { suspended, attempts } = started;
   if (suspended === null || !waitsForPlan(suspended)) return suspended;
   const first = firstWithProgram(attempts);
   const signed = plansFor(step, started, input).filter(({ attempt, grant }) => attempt >= first && grant !== null);
-  const of = <Call extends StoredCall>(call: Call): Call =>
-    call.waiting.plan === undefined ||
-    signed.some(({ shown }) => shown === grantDigest(checkedGrant('the stored plan', call.waiting.plan))) ||
-    call.completion?.ok === false ||
-    (call.completion?.ok === true && call.completion.value === false)
-      ? call
-      : { ...call, completion: null };
+  const of = <Call extends StoredCall>(call: Call): Call => {
+    const { waiting, completion } = call;
+    const isAllowed = completion?.ok === true && completion.value !== false;
+    if (waiting.plan === undefined || !isAllowed) return call;
+    const asked = grantDigest(checkedGrant('the stored plan', waiting.plan));
+    if (signed.some(({ shown }) => shown === asked)) return call;
+    const given = started.plans?.findLast(({ shown }) => shown === asked);
+    return { ...call, completion: null, waiting: { ...waiting, reason: askedAgain(step.stepper.host, given) } };
+  };
   return { ...of(suspended), alsoWaiting: suspended.alsoWaiting?.map(of) };
+}
+
+/** Why a plan waits again although it was approved. */
+function askedAgain({ keyring, keys = keyring }: Stepper['host'], given: SignedPlan | undefined): string {
+  const why =
+    given === undefined
+      ? 'nobody has signed the approval that is stored'
+      : keys.lookup(given.kid) === null
+        ? `the approval was signed with the key ${given.kid}, which this host does not know: approve with the key file of the hosts`
+        : `the signature of the approval, with the key ${given.kid}, does not belong to this program and this plan`;
+  return `${why}; ${PLAN_REASON}`;
 }
 
 /** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SqliteStore } from '../../src/loop/index.ts';
 import { type Grant, grantText } from '../../src/tools/index.ts';
 import { reply } from '../aeiou/kit.ts';
 import { command, folder } from './spawn.ts';
@@ -92,6 +93,14 @@ describe('issue 47: a plan is approved on the command line', () => {
       code: 2,
       stderr: expect.stringContaining('the answer to a plan is signed: give --keys FILE'),
     });
+    const all = await here.run('sessions', 'complete', '--where', 'tool:send', '--answer', 'true', '--store', 'jobs.db');
+    expect(all).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('s: call plan of tool.t.send is open: the answer to a plan is signed'),
+    });
+    await using store = await SqliteStore.open(join(here.cwd, 'jobs.db'));
+    await store.hosts.beat({ instance: 'i', owner: 'a', kids: ['host-primary', 'host-fallback'] }, 60_000);
+    expect(await here.complete('true')).toMatchObject({ code: 0, stdout: expect.stringContaining('a host goes on with it') });
   });
 
   it('examples/approval: the grant that its page shows is approved, and the order is placed', async () => {

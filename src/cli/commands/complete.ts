@@ -98,26 +98,29 @@ async function complete(sid: string | undefined, flags: CompleteFlags, terminal:
   const answer = answerOf(flags);
   if (flags.grant !== undefined && call !== PLAN) throw new UsageError(`--grant goes with the call ${PLAN}`);
   const settings = await usable(async () => configuredFor(sid, flags));
-  if (call === PLAN && settings.keys === undefined)
-    throw new UsageError('the answer to a plan is signed: give --keys FILE, the key file with which the session goes on');
+  if (call === PLAN) mustSign(settings);
   const grant = flags.grant === undefined ? undefined : await readGrant('--grant', flags.grant);
   const agent = flags.agent === undefined ? null : await readAgent(settings);
-  const waiting = await usable(() =>
-    answering(settings, ({ controller }) => controller.complete(sid, call, answer, { ...given(flags), ...defined({ grant }) })),
+  const { waiting, isServed } = await usable(() =>
+    answering(settings, async ({ controller, store }) => ({
+      waiting: await controller.complete(sid, call, answer, { ...given(flags), ...defined({ grant }) }),
+      isServed: (await store.hosts?.list())?.some(({ lives }) => lives) === true,
+    })),
   );
   if (agent !== null) return drive(settings, agent, { resume: sid }, terminal);
   if (flags.json) terminal.out.json(waiting);
   else
     terminal.out.line(
-      `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; ${nextStep(sid, waiting, flags)}`,
+      `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; ${nextStep(sid, waiting, isServed, flags)}`,
     );
   return EXIT.ok;
 }
 
-/** What to do next: answer the other calls that ran together with this one, or continue the session. */
-function nextStep(sid: string, { also = [] }: Waiting, flags: CompleteFlags): string {
+/** What to do next: answer the other calls that ran together with this one, or continue the session, unless hosts serve the store. */
+function nextStep(sid: string, { also = [] }: Waiting, isServed: boolean, flags: CompleteFlags): string {
   const open = also.filter(({ completed }) => !completed).map(({ call, tool }) => `${call} of ${printable(tool)}`);
-  return open.length > 0 ? `it still waits for call ${open.join(', ')}` : `go on with: ${resumeCommand(sid, flags)}`;
+  if (open.length > 0) return `it still waits for call ${open.join(', ')}`;
+  return isServed ? 'a host goes on with it' : `go on with: ${resumeCommand(sid, flags)}`;
 }
 
 /** The command to continue the session with; the user fills in the agent and the tools. */
@@ -149,6 +152,7 @@ async function completeAll(sid: string | undefined, flags: CompleteFlags, termin
           let problem: string | null = null;
           found += 1;
           try {
+            if (id === PLAN) mustSign(settings);
             await controller.complete(each, id, answer, given(flags));
           } catch (error) {
             problem = messageOf(error);
@@ -165,6 +169,12 @@ async function completeAll(sid: string | undefined, flags: CompleteFlags, termin
     }),
   );
   return failed === 0 ? EXIT.ok : EXIT.runtime;
+}
+
+/** Throws {@link UsageError} where nothing could sign the answer to a plan in a way that another process knows. */
+function mustSign({ keys }: Pick<DriveFlags, 'keys'>): void {
+  if (keys === undefined)
+    throw new UsageError('the answer to a plan is signed: give --keys FILE, the key file with which the session goes on');
 }
 
 function given({ acceptChanged }: CompleteFlags): CompleteOptions {

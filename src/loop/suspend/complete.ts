@@ -22,7 +22,7 @@ import {
   waitingOf,
 } from '../record/suspension.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
-import type { ClaimedSession, SessionState, StartedTurn } from '../sessions/store.ts';
+import type { ClaimedSession, SessionState, SessionStore, StartedTurn } from '../sessions/store.ts';
 import { promiseFor, type TurnExecutor } from '../turn/executor.ts';
 import { readReply, sectionsOf } from '../turn/input.ts';
 import { programDigest, signPlan } from './signed.ts';
@@ -111,9 +111,9 @@ export async function completeCall(
   }
 }
 
-/** The answers to plans of a turn, with another one. Throws {@link CallError} (`ERR_CALL_TYPE`) for a grant that is not narrower. */
+/** The answers to plans of a turn, with another one. Throws {@link CallError} (`ERR_CALL_TYPE`) for a grant that is not narrower, and as {@link mustBeKnown}. */
 async function withPlan(
-  { keyring }: Completer,
+  { keyring, coordinator }: Completer,
   state: SessionState,
   { turn, attempts, reply, plans = [] }: StartedTurn,
   { waiting }: StoredCall,
@@ -132,7 +132,17 @@ async function withPlan(
   const signing = { attempt: attempts.length + 1, program, shown: grantDigest(proposed), grant };
   const signed = await signPlan(keyring, { sid: state.sid, turn }, signing);
   if (signed === null) throw new ConfigError('the approval of a plan is signed, and the fallback key cannot sign');
+  await mustBeKnown(coordinator.store, signed.kid);
   return [...plans, signed];
+}
+
+/** Throws {@link ConfigError} when hosts drive the sessions of the store, and none of them knows the key: they would ask again. */
+async function mustBeKnown({ hosts }: SessionStore, kid: string): Promise<void> {
+  const known = ((await hosts?.list()) ?? []).filter(({ lives, kids }) => lives && kids.length > 0).map(({ kids }) => kids);
+  if (known.length === 0 || known.some((kids) => kids.includes(kid))) return;
+  throw new ConfigError(
+    `call ${PLAN}: the answer would be signed with the key ${kid}, which no host of this store knows (they know ${known[0]?.join(', ')}): answer with the key file of the hosts`,
+  );
 }
 
 /** The call of this id: of several that wait for plans, the first that nobody has answered. */

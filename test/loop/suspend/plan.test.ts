@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyringFrom } from '../../../src/aeiou/index.ts';
+import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import { MemoryStore, PLAN, replaySession } from '../../../src/loop/index.ts';
 import { programDigest, verifiedPlans } from '../../../src/loop/suspend/signed.ts';
 import { readReply } from '../../../src/loop/turn/input.ts';
@@ -67,6 +67,35 @@ describe('issue 47: one approval for a plan', () => {
     await using wider = await openHost([writes, ...sends], { store, clock: here.clock, approve: 'plan' });
     await expect(wider.loop.resume('s', { agent })).rejects.toThrow('a tool of the plan is not there, or promises');
     expect(await here.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+  });
+
+  it('an approval by a key that the driver does not know is asked for again, with the reason, and by keys of the hosts', async () => {
+    const store = new MemoryStore();
+    await using here = await host(store);
+    const agent = agentOf(SENDS);
+    await here.loop.runLoop({ ...SESSION, agent });
+    const keyring = keyringFrom(generateKeys('stranger'), { clock: here.clock });
+    await using stranger = await openHost([], { store, clock: here.clock, keyring });
+    // Nobody knows which host will go on.
+    await stranger.loop.complete('s', PLAN, { result: true });
+    const again = await here.loop.resume('s', { agent });
+    expect(again).toMatchObject({ decision: 'SUSPENDED', waiting: { call: PLAN } });
+    expect(again.waiting?.reason).toBe(
+      'the approval was signed with the key stranger-fallback, which this host does not know: approve with the key file of the hosts; its plan must be approved first; answer true to allow all calls of the grant, false to refuse it',
+    );
+    expect(here.sent).toEqual([]);
+    // As soon as hosts say which keys they know, such an answer is not taken.
+    await store.hosts.beat({ instance: 'i', owner: 'a', kids: ['suspend-primary', 'suspend-fallback'] }, 60_000);
+    const refused = stranger.loop.complete('s', PLAN, { result: true });
+    await expect(refused).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining(
+        'the key stranger-fallback, which no host of this store knows (they know suspend-primary, suspend-fallback)',
+      ),
+    });
+    await here.loop.complete('s', PLAN, { result: true });
+    expect(await here.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+    expect(here.sent).toEqual(['a', 'b', 'c']);
   });
 
   it('the approval answers what the policy would ask about each call', async () => {
