@@ -6,6 +6,13 @@ import { nextSql, nextValues } from './queue.ts';
 import { dropPartitions, lock } from './tables.ts';
 import { WakeUps } from './wakeups.ts';
 
+/** The tables with content that this role may vacuum: its own, those of its database, and from Postgres 17 on those that it maintains. */
+const VACUUMED = `SELECT c.relname AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relname IN ('sessions', 'turns', 'steps') AND (
+    pg_has_role(c.relowner, 'USAGE')
+    OR pg_has_role((SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE')
+    OR CASE WHEN current_setting('server_version_num')::int >= 170000 THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE FALSE END)`;
+
 /** Sessions in a schema of Postgres. */
 export class PostgresEngine implements SessionsEngine, AsyncDisposable {
   readonly sql: Database;
@@ -63,9 +70,13 @@ export class PostgresEngine implements SessionsEngine, AsyncDisposable {
     await dropPartitions(query, this.sql.dialect.schema, before);
   }
 
-  /** What was erased stays in old versions of rows until this vacuum, and in the write-ahead log until it is recycled. */
+  /**
+   * What was erased stays in old versions of rows until this vacuum, and in the write-ahead log until it is recycled. A role that may not
+   * vacuum a table leaves that to the server, which would only warn.
+   */
   async scrub(): Promise<void> {
-    for (const table of ['sessions', 'turns', 'steps']) await this.sql.query(`VACUUM ${this.sql.dialect.schema}.${table}`);
+    const { schema } = this.sql.dialect;
+    for (const { name } of await this.sql.query(VACUUMED, schema)) await this.sql.query(`VACUUM ${schema}."${name}"`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
