@@ -15,7 +15,7 @@ async function seriesOf(): Promise<ReadonlySet<string>> {
   store.observe(1, 'commit');
   const parts = [{ name: 'store', problem: null }];
   const census = await new MemoryStore().census();
-  const host = gauges({ state: STATE, leasesLost: 0, runtimes: [], census, parts, now: 0 });
+  const host = gauges({ state: STATE, leasesLost: 0, runtimes: [], toolServersAway: 0, census, parts, now: 0 });
   const text = `${new Metrics().prometheus()}${store.prometheus()}${host}`;
   return new Set(['up', ...text.split('\n').flatMap((line) => /^neuroscript_\w+/.exec(line)?.[0] ?? [])]);
 }

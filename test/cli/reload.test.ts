@@ -128,11 +128,12 @@ describe.each(ROUNDS)('issue 48: what operators do and see, round %i', () => {
       .toMatch(/serve\.yaml was not read anew, and the host goes on as before: serve\.yaml:2: profiles/);
     writeFileSync(join(cwd, 'tools.mjs'), TOOLS('new').replace('];', ", { name: 'tool.w.More', run: () => 1 }];"));
     writeFileSync(join(cwd, 'policy.yaml'), 'allow: [tool.w.*, tool.x.*]\n');
-    writeFileSync(join(cwd, 'serve.yaml'), config.replace('100000', '77777'));
+    writeFileSync(join(cwd, 'serve.yaml'), config.replace('100000', '77777').replace('leaseMs: 2000', 'leaseMs: 3000'));
     const { keys } = rotateKeys(loadKeyFile(join(cwd, 'k.json')), { role: 'primary', now: Date.now() / 1000 });
     saveKeyFile(join(cwd, 'k.json'), keys);
     host.child.kill('SIGHUP');
     await expect.poll(host.said, { timeout: 60_000 }).toContain('drives turns that begin from now on');
+    expect(host.said()).toContain('serve.yaml: leaseMs was changed, which this host sees when it is started again');
     await expect.poll(async () => (await store.list())[0]?.status, { timeout: 60_000, interval: 300 }).toBe('done');
     const records = await store.turns('s');
     expect(records).toHaveLength(20);

@@ -22,6 +22,7 @@ const CASES: readonly (readonly [alert: string, series: string, calm: string, fa
   ['WorkersKilled', 'neuroscript_repairs_total{end="interrupted"}', '0+0.1x60', '0+1x60', 4],
   ['HostsKilled', 'neuroscript_halts_total{reason="ERR_INTERRUPTED"}', '1x60', '0 1x60', 1],
   ['AgentFails', 'neuroscript_agent_replies_total{outcome="failed"}', '0+4x60', '0+6x60', 11],
+  ['ToolServerAway', 'neuroscript_tool_servers_away', '0x60', '1x60', 10],
   ['Backlog', 'neuroscript_sessions{state="ready",class="none"}', '100x60', '101x60', 10],
   ['PeopleWaiting', 'neuroscript_people_waiting_seconds', '86400x60', '86401x60', 0],
   ['Queue', 'neuroscript_queue_seconds_bucket{le="1"}', '0+100x60', '0+98x60', 11],

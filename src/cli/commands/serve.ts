@@ -19,6 +19,7 @@ import { type Config, readConfig } from '../config/read.ts';
 import { launcherOption, timeFlag, wholeNumber } from '../flags/options.ts';
 import { addStore, openStore } from '../flags/store.ts';
 import { readTokenKeys } from '../flags/tokenkeys.ts';
+import { whenBack } from '../serve/away.ts';
 import { HostLines, LOG_FORMATS, type LogFormat } from '../serve/lines.ts';
 import { openProfile, openProfiles, type Profiles, type Shared } from '../serve/profiles.ts';
 import { Health } from '../serve/readiness.ts';
@@ -26,6 +27,7 @@ import { scrape, storeHistogram } from '../serve/scrape.ts';
 import { serveStatus } from '../serve/status.ts';
 import { timedStore } from '../serve/timed.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { exitOfThrown } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
@@ -97,12 +99,23 @@ export function addServe(program: Command, execute: Execute): void {
     // How a host starts a process for one turn: see `apart`.
     .addOption(new Option('--take <SID>').hideHelp())
     .addHelpText('after', HELP)
-    .action((flags: ServeFlags) => execute((terminal) => usable(() => serve(flags, terminal))));
+    .action((flags: ServeFlags) => execute((terminal) => told(flags, terminal)));
 }
 
-async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
-  const config = await readConfig(flags.config);
+/** Serves. What ends a host, or its process for a turn, is said in the form of its other lines. */
+async function told(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   const lines = new HostLines(terminal.err, flags.logFormat, () => systemClock.now());
+  try {
+    return await usable(() => serve(flags, terminal, lines));
+  } catch (error) {
+    if (flags.logFormat === 'text' && flags.take === undefined) throw error;
+    lines.write('error', messageOf(error), flags.take ?? null);
+    return exitOfThrown(error);
+  }
+}
+
+async function serve(flags: ServeFlags, terminal: Terminal, lines: HostLines): Promise<ExitCode> {
+  const config = await readConfig(flags.config);
   await using resources = new AsyncDisposableStack();
   const storeSeconds = storeHistogram();
   const opened = resources.use(await openStore(flags.store, { mustExist: false, listenUrl: flags.storeListen }));
@@ -136,8 +149,11 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   });
   const listen = flags.listen ?? config.listen;
   const health = new Health({ host, store, log });
-  const view = (): Promise<string> =>
-    scrape({ host, coordinator, metrics, storeSeconds, health, runtimes: profiles.runtimes }, systemClock.now());
+  const view = (): Promise<string> => {
+    const { runtimes, away } = profiles;
+    const scraped = { host, coordinator, metrics, storeSeconds, health, runtimes, toolServersAway: away.length };
+    return scrape(scraped, systemClock.now());
+  };
   const state = () => host.state;
   const status = listen === undefined ? null : resources.use(await serveStatus({ listen, state, health, metrics: view }));
   /** Reads the keys anew. Every host that knows a key says so to the store, before another one signs with it. */
@@ -158,12 +174,13 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
       lines.failed(error, null, `${config.keys} was not read anew`);
     }
   };
-  const reload = async (): Promise<void> => {
-    await readKeys();
+  let current = config;
+  const open = async (read: () => Promise<Config>): Promise<void> => {
     try {
-      const next = await openProfiles(flags.config, await readConfig(flags.config), shared);
+      const wanted = await read();
+      const next = await openProfiles(flags.config, wanted, shared);
       const before = profiles;
-      profiles = next;
+      [profiles, current] = [next, wanted];
       tellLacks(next, lines);
       lines.write('info', `drives turns that begin from now on with the profiles of ${flags.config} as it is now`);
       await host.use(next.byName);
@@ -172,22 +189,47 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
       lines.failed(error, null, `${flags.config} was not read anew, and the host goes on as before`);
     }
   };
+  let opening = Promise.resolve();
+  /** Opens the profiles anew, after those that are being opened. */
+  const reopen = (read: () => Promise<Config>): Promise<void> => {
+    opening = opening.then(() => open(read));
+    return opening;
+  };
+  const reload = (): void =>
+    void reopen(async () => {
+      await readKeys();
+      const wanted = await readConfig(flags.config);
+      for (const key of AT_START)
+        if (wanted[key] !== config[key])
+          lines.write('warn', `${flags.config}: ${key} was changed, which this host sees when it is started again`);
+      return wanted;
+    });
   if (config.keys !== undefined) resources.use(watched(config.keys, () => void readKeys()));
   host.start();
   lines.write('info', `serving as ${coordinator.owner}${status === null ? '' : `, ${status.url}`}`);
-  const hurry = new AbortController();
+  const [hurry, ended] = [new AbortController(), new AbortController()];
+  const back = async (): Promise<void> => {
+    lines.write('info', 'a server of tools that was away is back');
+    await reopen(async () => current);
+  };
+  void whenBack(() => profiles, back, ended.signal);
   await stopped(terminal, hurry, reload);
+  ended.abort();
   lines.write('info', `draining ${host.state.driving} sessions`);
   await host.drain(flags.drain, hurry.signal);
   lines.write('info', 'drained');
   return EXIT.ok;
 }
 
-/** Says what the confinement of the workers lacks, so that nobody believes it to be complete. */
-function tellLacks({ runtimes }: Profiles, lines: HostLines): void {
+/** Says what the confinement of the workers lacks, so that nobody believes it to be complete, and which tools are absent. */
+function tellLacks({ runtimes, away }: Profiles, lines: HostLines): void {
+  for (const { message } of away) lines.write('warn', `${message}; its tools are absent until it is back`);
   const lacks = new Set(runtimes.flatMap((runtime) => runtime.lacks.map(({ what, todo }) => `${what}; ${todo}`)));
   for (const lack of lacks) lines.write('warn', `ring 3 is not complete: ${lack}`);
 }
+
+/** Keys of a configuration that a host reads only when it starts. */
+const AT_START = ['keys', 'log', 'listen', 'leaseMs', 'tenantConcurrency', 'turnsPerClaim'] as const;
 
 /** Milliseconds between two looks at a key file. */
 const LOOK_MS = 2000;
@@ -228,22 +270,19 @@ async function take(sid: string, config: Config, shared: Shared, terminal: Termi
     await controller.step(sid, options(sid, setup));
   } catch (error) {
     if (error instanceof SuspendedError) return EXIT.ok;
-    lines.write('error', messageOf(error), sid);
-    return error instanceof SessionLeasedError ? EXIT.cancelled : EXIT.runtime;
+    const isLost = error instanceof SessionLeasedError;
+    lines.write(isLost ? 'warn' : 'error', messageOf(error), sid);
+    return isLost ? EXIT.cancelled : EXIT.runtime;
   }
   return EXIT.ok;
 }
 
-/**
- * Resolves at the first signal that ends; a later one aborts `hurry`. SIGHUP reloads, one reload after the other, but ends a host whose
- * terminal was closed.
- */
-async function stopped(terminal: Terminal, hurry: AbortController, reload: () => Promise<void>): Promise<void> {
+/** Resolves at the first signal that ends; a later one aborts `hurry`. SIGHUP reloads, but ends a host whose terminal was closed. */
+async function stopped(terminal: Terminal, hurry: AbortController, reload: () => void): Promise<void> {
   const first = Promise.withResolvers<void>();
   let signals = 0;
-  let reloads = Promise.resolve();
   terminal.onSignal((signal) => {
-    if (signal === 'SIGHUP' && !terminal.outIsTTY) reloads = reloads.then(reload);
+    if (signal === 'SIGHUP' && !terminal.outIsTTY) reload();
     else if (signals++ === 0) first.resolve();
     else hurry.abort();
   });

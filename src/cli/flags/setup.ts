@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { McpProgress } from '../../mcp/index.ts';
+import type { McpConfig, McpProgress } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
 import type { Isolation, LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
@@ -37,9 +37,20 @@ export interface Setup {
 interface Given {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy | null;
+  /** Receives each optional server that cannot be used; absent where a warning on standard error is enough. */
+  readonly onAway?: (away: AwayServer) => void;
 }
 
-const NOTHING: Given = { tools: [], policy: null };
+/** An optional server that could not be used. */
+export interface AwayServer {
+  /** Why. */
+  readonly message: string;
+  /** Whether it can be used now. */
+  isBack(): Promise<boolean>;
+}
+
+/** A client that gives nothing. */
+export const NOTHING: Given = { tools: [], policy: null };
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
 export function addSetup(command: Command): Command {
@@ -68,7 +79,7 @@ export async function readSetup(
   const chosen = [
     ...given.tools,
     ...(flags.tools === undefined ? [] : await readTools(flags.tools)),
-    ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources, terminal)),
+    ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources, terminal, given.onAway)),
   ];
   const taken = new Set(chosen.map((tool) => tool.canonicalName));
   const isFree = (tool: ToolDefinition): boolean => !taken.has(tool.canonicalName);
@@ -91,6 +102,8 @@ async function connect(
   specs: readonly string[],
   resources: AsyncDisposableStack,
   terminal: Terminal | undefined,
+  onAway: Given['onAway'] = ({ message }) =>
+    void process.stderr.write(`neuroscript: warning: ${printable(message)}; its tools are absent\n`),
 ): Promise<readonly ToolDefinition[]> {
   const servers = await readServers(specs);
   // Only --mcp needs the SDK of the protocol, which takes longer to load than everything else.
@@ -99,8 +112,14 @@ async function connect(
   const reports = process.stderr.isTTY ? { onProgress: showProgress() } : {};
   using _ = terminal === undefined ? null : new Steps(terminal, `waiting for ${Object.keys(servers).join(', ')}`);
   const source = resources.use(await usable(() => McpSource.connect(servers, { authorize, ...reports })));
-  for (const { error } of source.failures)
-    process.stderr.write(`neuroscript: warning: ${printable(error.message)}; its tools are absent\n`);
+  for (const { server, error } of source.failures) {
+    const alone = { [server]: { ...servers[server], optional: true } } as McpConfig;
+    const isBack = async (): Promise<boolean> => {
+      await using again = await McpSource.connect(alone, { authorize });
+      return again.failures.length === 0;
+    };
+    onAway({ message: error.message, isBack });
+  }
   return source.tools;
 }
 

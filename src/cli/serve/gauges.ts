@@ -7,6 +7,8 @@ export interface HostView {
   readonly state: HostState;
   readonly leasesLost: SessionCoordinator['leasesLost'];
   readonly runtimes: readonly Runtime[];
+  /** Optional servers of tools that cannot be used. */
+  readonly toolServersAway: number;
   /** Open sessions of the store; null when it did not answer. */
   readonly census: readonly CensusRow[] | null;
   /** Whether each part that the host needs works. */
@@ -19,7 +21,7 @@ type Labels = Readonly<Record<string, string>>;
 type Rows = readonly (readonly [labels: Labels, value: number])[];
 
 /** The state of a host in the Prometheus text format. */
-export function gauges({ state, leasesLost, runtimes, census, parts, now }: HostView): string {
+export function gauges({ state, leasesLost, runtimes, toolServersAway, census, parts, now }: HostView): string {
   const loads = runtimes.map((runtime) => runtime.stats());
   const sum = (of: (load: (typeof loads)[number]) => number): number => loads.reduce((all, load) => all + of(load), 0);
   const waiting = (census ?? []).filter((row) => row.state === 'waiting');
@@ -73,6 +75,12 @@ export function gauges({ state, leasesLost, runtimes, census, parts, now }: Host
         [{ state: 'computing' }, sum(({ computing }) => computing)],
         [{ state: 'waiting' }, sum(({ waitingForHost }) => waitingForHost)],
       ],
+    ],
+    [
+      'tool_servers_away',
+      'gauge',
+      'Optional servers of tools that could not be used, so that their tools are absent.',
+      one(toolServersAway),
     ],
     ['queued_runs', 'gauge', 'Programs that wait for a worker.', one(sum(({ queued }) => queued))],
     [

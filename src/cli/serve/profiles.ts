@@ -20,7 +20,7 @@ import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { loadLibrary } from '../flags/library.ts';
 import { readModels } from '../flags/models.ts';
 import { heldBy } from '../flags/rehearsal.ts';
-import { readSetup } from '../flags/setup.ts';
+import { type AwayServer, NOTHING, readSetup } from '../flags/setup.ts';
 import { UsageError } from '../terminal/failure.ts';
 
 /** What the profiles of a host share, also with those that a reload makes. */
@@ -40,6 +40,8 @@ export interface Shared {
 export interface Profiles extends AsyncDisposable {
   readonly byName: Readonly<Record<string, Profile>>;
   readonly runtimes: readonly Runtime[];
+  /** The optional servers of tools that could not be used, and why, in words that name their profile. */
+  readonly away: readonly AwayServer[];
 }
 
 /** Makes what drives the sessions of all profiles. Throws `UsageError` that names the file and the profile of a mistake. */
@@ -47,16 +49,19 @@ export async function openProfiles(file: string, config: Config, shared: Shared)
   await using resources = new AsyncDisposableStack();
   const byName: Record<string, Profile> = {};
   const runtimes: Runtime[] = [];
+  const away: AwayServer[] = [];
   for (const [name, profile] of Object.entries(config.profiles)) {
     const opened = await within(`${file}: profile ${name}`, () => openProfile(profile, config, shared, resources));
     byName[name] = opened.profile;
     runtimes.push(opened.runtime);
+    for (const { message, isBack } of opened.away) away.push({ message: `profile ${name}: ${message}`, isBack });
   }
   const { [config.unnamed]: fallback } = byName;
   const kept = resources.move();
   return {
     byName: fallback === undefined ? byName : { ...byName, '': fallback },
     runtimes,
+    away,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -67,9 +72,11 @@ export async function openProfile(
   { leaseMs, tenants }: Pick<Config, 'leaseMs' | 'tenants'>,
   { keyring, coordinator, store, log, metrics, launcher, apart }: Shared,
   resources: AsyncDisposableStack,
-): Promise<{ readonly profile: Profile; readonly runtime: Runtime }> {
+): Promise<{ readonly profile: Profile; readonly runtime: Runtime; readonly away: readonly AwayServer[] }> {
   const agent = await readAgent(profile);
-  const setup = await readSetup(launcher === undefined ? profile : { ...profile, launcher }, resources);
+  const away: AwayServer[] = [];
+  const flags = launcher === undefined ? profile : { ...profile, launcher };
+  const setup = await readSetup(flags, resources, undefined, { ...NOTHING, onAway: (server) => away.push(server) });
   const nested = () => ({ keyring, store, metrics, ...(log === null ? {} : { log }), leaseMs });
   const { ask, stores } = await readModels(profile, nested);
   const runtime = resources.use(await createRuntime({ ...setup, limits: profile.limits, ask, tenants }));
@@ -96,7 +103,7 @@ export async function openProfile(
     requiresApproval: profile.requireApproval ?? false,
     ...(session.tenant === '' ? {} : { tenant: session.tenant }),
   });
-  return { profile: { controller, options }, runtime };
+  return { profile: { controller, options }, runtime, away };
 }
 
 /** Says of a mistake in a configuration in which part it is. */

@@ -11,17 +11,19 @@ export interface Scraped {
   readonly storeSeconds: Histogram;
   readonly health: Health;
   readonly runtimes: readonly Runtime[];
+  readonly toolServersAway: number;
 }
 
 /** The metrics of a host in the Prometheus text format. `now` is Unix milliseconds. */
 export async function scrape(
-  { host, coordinator, metrics, storeSeconds, health, runtimes }: Scraped,
+  { host, coordinator, metrics, storeSeconds, health, runtimes, toolServersAway }: Scraped,
   now: number,
 ): Promise<string> {
   for (const runtime of runtimes) metrics.seeRuntime(runtime);
   const [parts, census] = await Promise.all([health.parts(), health.census()]);
   const { leasesLost } = coordinator;
-  return `${metrics.prometheus()}${storeSeconds.prometheus()}${gauges({ state: host.state, leasesLost, runtimes, census, parts, now })}`;
+  const view = { state: host.state, leasesLost, runtimes, toolServersAway, census, parts, now };
+  return `${metrics.prometheus()}${storeSeconds.prometheus()}${gauges(view)}`;
 }
 
 /** Counts the time of the requests to a store. */

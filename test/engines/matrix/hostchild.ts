@@ -33,6 +33,7 @@ const scraped = {
   storeSeconds,
   health: new Health({ ...rig, host }),
   runtimes: [rig.runtime],
+  toolServersAway: 0,
 };
 const answer = async (asked: Asked): Promise<void> => {
   if (asked.kind === 'go on') goOn();
