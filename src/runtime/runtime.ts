@@ -33,6 +33,8 @@ import { type RuntimeStats, statsOf } from './stats.ts';
 import { checkTenantUse, type TenantInit, type TenantReport, type TenantUse } from './tenants.ts';
 import { toTagged } from './values.ts';
 
+export type { RuntimeStats } from './stats.ts';
+
 /** Options of a root interpreter. */
 export interface InterpreterOptions {
   /** The fields of a host context, or one that was made with `createHostContext`; a silent one when absent. */

@@ -30,8 +30,8 @@ export class HostLines {
     else this.#out.line(`${time} ${level.padEnd(5)} ${sid === null ? '' : `session ${printable(sid)}: `}${printable(message)}`);
   }
 
-  /** Writes what was thrown. */
-  failed(error: unknown, sid: string | null = null, what = 'the store'): void {
-    this.write('error', sid === null ? `${what}: ${messageOf(error)}` : messageOf(error), sid);
+  /** Writes what was thrown; `what` begins the line unless a session is named. */
+  failed(error: unknown, sid: string | null = null, what: string | null = null): void {
+    this.write('error', sid !== null || what === null ? messageOf(error) : `${what}: ${messageOf(error)}`, sid);
   }
 }

@@ -15,8 +15,8 @@ export interface FileLogOptions {
   readonly maxBytes?: number;
 }
 
-/** More than a file system keeps beside the name of a file. */
-const PROBE_BYTES = 4096;
+/** Room for the decisions of many turns, and more than a file system keeps beside the name of a file. */
+const PROBE_BYTES = 65_536;
 
 const checkOptions = checker<FileLogOptions>({ fsync: oneOf('never', 'always'), maxBytes: wholeNumber(1024) });
 
