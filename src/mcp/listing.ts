@@ -45,7 +45,7 @@ function judged(tool: unknown, index: number, leftOut: (what: string) => void): 
   const { name, title, description, inputSchema = {}, outputSchema, execution } = tool;
   const of = (part: string): string => `${part} of its tool '${plainWords(name)}'`;
   if (!isRecord(inputSchema)) {
-    leftOut(`its tool '${plainWords(name)}', whose inputSchema is no map`);
+    leftOut(`its tool '${plainWords(name)}', whose inputSchema is not a map`);
     return null;
   }
   // The library leaves out a tool whose headers are declared wrongly, and does not export how it finds that.

@@ -47,7 +47,7 @@ const detached: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
 /**
  * The workers, and the jobs that wait for one. At most `concurrency` jobs compute at a time. Jobs that wait for the host do not count;
  * the pool grows up to `maxWorkers` to let others run meanwhile. A job whose answer has come continues at once. The pool starts workers
- * ahead, replaces dead ones and renews worn ones.
+ * ahead, replaces dead ones and renews large ones.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -58,7 +58,7 @@ export class Pool {
   /** The job of each busy worker, and its start. */
   readonly #busy = new Map<WorkerProcess, { readonly job: Job; readonly since: number }>();
   readonly #blocked = new Set<WorkerProcess>();
-  readonly #worn = new Set<WorkerProcess>();
+  readonly #toRenew = new Set<WorkerProcess>();
   readonly #queue: JobQueue;
   /** Waiting nested jobs. */
   readonly #inner: Job[] = [];
@@ -170,16 +170,16 @@ export class Pool {
       this.#dismiss(worker);
       return;
     }
-    if (isWorn(worker, worker.restRss)) this.#worn.add(worker);
+    if (mustBeRenewed(worker, worker.restRss)) this.#toRenew.add(worker);
     this.#settle(worker);
     // Deferred, because the caller waits for the result.
-    setImmediate(() => this.#refit(worker));
+    setImmediate(() => this.#checkAtRest(worker));
   }
 
   /** Checks the wear of a worker that has ended a run and prepares its next isolate, unless it has begun its next run. */
-  #refit(worker: WorkerProcess): void {
+  #checkAtRest(worker: WorkerProcess): void {
     if (worker.dead || !this.#idle.includes(worker)) return;
-    if (isWorn(worker, worker.stats?.rssBytes() ?? null)) this.#worn.add(worker);
+    if (mustBeRenewed(worker, worker.stats?.rssBytes() ?? null)) this.#toRenew.add(worker);
     worker.prepare();
     this.#renew();
   }
@@ -329,17 +329,17 @@ export class Pool {
     if (worker.dead || this.#closed) return;
     worker.rest();
     this.#idle.push(worker);
-    // Renews before the next job starts, because under constant load a worn worker is idle only now.
+    // Renews before the next job starts, because under constant load such a worker is idle only now.
     this.#renew();
     this.#serve();
     this.#armSpare();
   }
 
-  /** Ends an idle worn worker when another worker can take its place; else starts that worker. */
+  /** Ends an idle worker that must be renewed when another worker can take its place; else starts that worker. */
   #renew(): void {
-    const worn = this.#idle.find((worker) => this.#worn.has(worker));
-    if (worn === undefined) return;
-    if (this.#idle.length > 1 || this.#workers.size >= this.#options.maxWorkers) this.#dismiss(worn);
+    const old = this.#idle.find((worker) => this.#toRenew.has(worker));
+    if (old === undefined) return;
+    if (this.#idle.length > 1 || this.#workers.size >= this.#options.maxWorkers) this.#dismiss(old);
     else if (this.#starting.size === 0) this.#spawn().catch(() => {});
   }
 
@@ -353,7 +353,7 @@ export class Pool {
     const at = this.#idle.indexOf(worker);
     if (at >= 0) this.#idle.splice(at, 1);
     this.#workers.delete(worker);
-    this.#worn.delete(worker);
+    this.#toRenew.delete(worker);
     if (this.#workers.size === 0) this.#watch.stop();
     // A worker that failed to start is replaced later, by `#startFailed`.
     if (!this.#starting.delete(worker)) this.#serve();
@@ -385,6 +385,6 @@ export class Pool {
   }
 }
 
-function isWorn({ runs, reused, baseRss }: WorkerProcess, rss: number | null): boolean {
+function mustBeRenewed({ runs, reused, baseRss }: WorkerProcess, rss: number | null): boolean {
   return runs - reused >= MAX_ISOLATES || runs >= MAX_RUNS || (rss !== null && baseRss !== null && rss > baseRss + MAX_GROWTH);
 }

@@ -2,11 +2,11 @@ import { WireError } from '../wire/errors.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { isRecord } from '../wire/unknown.ts';
 
-/** Returns a value of the expected form as a new object, or throws a {@link Misfit}. */
+/** Returns a value of the expected form as a new object, or throws a {@link FormError}. */
 export type Reader<T> = (value: unknown) => T;
 
 /** A value has the wrong form. The callers of a reader add the path to the exception, so that valid values cost no path. */
-export class Misfit extends WireError {
+export class FormError extends WireError {
   readonly #expected: string;
   readonly #path: string;
 
@@ -16,15 +16,15 @@ export class Misfit extends WireError {
     this.#path = path;
   }
 
-  /** The same misfit with `place` before its path. */
-  at(place: string): Misfit {
+  /** The same error with `place` before its path. */
+  at(place: string): FormError {
     const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
-    return new Misfit(this.#expected, `${place}${joint}${this.#path}`);
+    return new FormError(this.#expected, `${place}${joint}${this.#path}`);
   }
 }
 
 export function wrong(expected: string, path?: string): never {
-  throw new Misfit(expected, path);
+  throw new FormError(expected, path);
 }
 
 /** An object with these fields. Other fields are left out of the result, and so is an optional field that is absent. */
@@ -41,7 +41,7 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
         if (field !== undefined) result[name] = field;
       }
     } catch (error) {
-      throw error instanceof Misfit ? error.at(reading) : error;
+      throw error instanceof FormError ? error.at(reading) : error;
     }
     return result as T;
   };
@@ -57,7 +57,7 @@ export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
         return read(item);
       });
     } catch (error) {
-      throw error instanceof Misfit ? error.at(`[${reading}]`) : error;
+      throw error instanceof FormError ? error.at(`[${reading}]`) : error;
     }
   };
 }

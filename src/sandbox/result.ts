@@ -78,14 +78,13 @@ export function crashError({ how, violation, stderr, outOfMemory }: Gone, memory
       `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,
     );
   }
-  const hint =
-    how === 'signal SIGKILL' ? 'another process killed it; the system does so when memory is short' : lastWords(stderr);
+  const hint = how === 'signal SIGKILL' ? 'another process killed it; the system does so when memory is short' : lastLine(stderr);
   return workerError(`the worker process crashed: ${how}`, hint);
 }
 
 /** The most informative line of a crash report: the first that mentions an error, else the last. */
-function lastWords(text: string): string | undefined {
+function lastLine(text: string): string | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const line = lines.find((candidate) => /error/i.test(candidate)) ?? lines.at(-1);
-  return line === undefined ? undefined : `its last words: ${line.trim().slice(0, 300)}`;
+  return line === undefined ? undefined : `it last wrote: ${line.trim().slice(0, 300)}`;
 }

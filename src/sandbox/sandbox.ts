@@ -181,11 +181,11 @@ export class Sandbox implements AsyncDisposable {
           end(unstartedResult(refusal));
           return;
         }
-        const movement = worker.moved();
-        if (movement !== null) {
-          worker.retire(movement);
+        const activity = worker.moved();
+        if (activity !== null) {
+          worker.retire(activity);
           this.#pool.release(worker, false);
-          again(unstartedResult(workerError(`the worker is no longer used: ${movement}`)));
+          again(unstartedResult(workerError(`the worker is no longer used: ${activity}`)));
           return;
         }
         queueMs = performance.now() - submitted;

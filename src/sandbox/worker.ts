@@ -9,12 +9,12 @@ import { Allowance } from './allowance.ts';
 import type { Cage } from './cage.ts';
 import type { Cgroup } from './cgroup.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
+import { idleActivity } from './idleactivity.ts';
 import { HELLO_BYTES, Inbox } from './inbox.ts';
 import { Isolates, KEPT_IDLE_MS, type Owner } from './isolates.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { refusal, type StartedWorker, type WorkerChild } from './launch.ts';
 import { areSameLimits } from './limits.ts';
-import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
@@ -124,7 +124,7 @@ export class WorkerProcess {
       onViolation: (what) => this.retire(what),
     });
     this.#release = killOnExit(() => this.#end());
-    this.ready = this.#greet(demands, started);
+    this.ready = this.#awaitHello(demands, started);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -134,8 +134,8 @@ export class WorkerProcess {
     stderr.on('error', () => {});
     // A broken pipe is handled when the process closes.
     frames.on('error', () => {});
-    child.on('error', (error) => this.#bury(error.message));
-    child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
+    child.on('error', (error) => this.#markDead(error.message));
+    child.on('close', (code, signal) => this.#markDead(endingOf(code, signal)));
   }
 
   /** The session of the worker, which no other process shares but those that it starts; null in a cage and where there are none. */
@@ -169,7 +169,7 @@ export class WorkerProcess {
     const before = this.#atRest;
     if (before === null || performance.now() - this.#idleSince < STALE_MS) return null;
     this.#atRest = readStats(this.stats);
-    return movement(before, this.#atRest);
+    return idleActivity(before, this.#atRest);
   }
 
   /** Marks the worker as idle. */
@@ -244,7 +244,7 @@ export class WorkerProcess {
         this.#discard();
       } else if (step === 'tidy') this.send({ t: 'tidy' });
       else if (step === 'spare' || !this.#reuses) this.send({ t: 'prepare' });
-      // Takes 40 µs, so it is done while no run waits. The worker's own work at rest is far below the bounds of `movement`.
+      // Takes 40 µs, so it is done while no run waits. The worker's own work at rest is far below the bounds of `idleActivity`.
       this.#atRest = readStats(this.stats);
       this.#stayAtRest(later);
     }, ms).unref();
@@ -279,7 +279,7 @@ export class WorkerProcess {
     if (this.#dead) return;
     this.#killed = true;
     this.#end();
-    setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
+    setTimeout(() => this.#markDead('signal SIGKILL'), KILL_MS).unref();
   }
 
   /** Kills the process, with everything that a launcher or the worker has started. */
@@ -290,7 +290,7 @@ export class WorkerProcess {
     else if (this.session === null || !killGroup(this.session)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[], { caches, scopes, cgroups }: StartedWorker): Promise<void> {
+  async #awaitHello(demands: readonly Hold[], { caches, scopes, cgroups }: StartedWorker): Promise<void> {
     const hello = Promise.withResolvers<void>();
     let greeted = false;
     const stop = watchStart(
@@ -346,10 +346,10 @@ export class WorkerProcess {
     return pid === undefined ? null : descendant(pid, this.#cage?.generations ?? 0);
   }
 
-  #bury(how: string): void {
+  #markDead(how: string): void {
     if (this.#dead) return;
     if (this.#inbox.reading !== null) {
-      void this.#inbox.reading.then(() => this.#bury(how));
+      void this.#inbox.reading.then(() => this.#markDead(how));
       return;
     }
     this.#dead = true;

@@ -1,4 +1,4 @@
-import { movement } from './movement.ts';
+import { idleActivity } from './idleactivity.ts';
 import { type Holdings, orphans, type StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
@@ -64,6 +64,6 @@ export class WorkerWatch {
     // Memory that the worker has given back lowers its baseline.
     const base = { rssBytes: rssBytes === null ? null : Math.min(rssBytes, now.rssBytes), cpuMs };
     this.#rests.set(worker, { runs: worker.runs, base });
-    return movement(base, now);
+    return idleActivity(base, now);
   }
 }

@@ -2,7 +2,6 @@ import { parse } from '../../grammar/index.ts';
 import { buildOf } from '../wire/codecache.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
-import { disarm } from './disarm.ts';
 import { filterSystemCalls, loadFilter } from './filter.ts';
 import { compileAll } from './flags.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
@@ -10,6 +9,7 @@ import { readFileSync, type Script } from './node.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
+import { removeFunctions } from './removed.ts';
 import { Server, type WorkerPlace } from './server.ts';
 import { tidier } from './tidy.ts';
 import { warmupFrames } from './warmup.ts';
@@ -62,7 +62,7 @@ export function main([guestFile, native, memoryBytes, filter = '', library = '']
     compileAll(true);
     pipe.write(JSON.stringify({ t: 'compiled', build: start.build, caches: made } satisfies WorkerFrame));
   }
-  disarm();
+  removeFunctions();
   const greeting = { t: 'hello', version: PROTOCOL_VERSION, pid: process.pid, node: process.version, dropped } as const;
   const used = !start.sent ? {} : { cachesUsed: !start.rejected && caches.length > 0 && !image.rejected };
   const hello: WorkerFrame = { ...greeting, ...used };

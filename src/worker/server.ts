@@ -14,8 +14,8 @@ import type { GuestPorts, Image, Prepared } from './image.ts';
 import { nowMs } from './node.ts';
 import { type Parser, partsFor, pureCalls, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
+import { PreparedIsolates } from './prepared.ts';
 import { type Ended, Run } from './run.ts';
-import { Shelf } from './shelf.ts';
 import { WARMUP_ID, Warmup } from './warmup.ts';
 
 const MB = 1024 * 1024;
@@ -46,7 +46,7 @@ export interface WorkerPlace {
 export class Server implements HostPort, GuestPorts {
   readonly #parser: Parser;
   #frames: FramePort | null = null;
-  #shelf: Shelf | null = null;
+  #isolates: PreparedIsolates | null = null;
   /** The isolate of the last run. Disposing of it takes time, so it waits until the host sends `prepare` or the next run. */
   #spent: Prepared | null = null;
   /** The ports of the running isolate. */
@@ -68,8 +68,8 @@ export class Server implements HostPort, GuestPorts {
 
   /** Prepares the first isolate of an image, which needs this server's ports. */
   prepare(image: Image, memoryBytes: number): void {
-    this.#shelf = new Shelf(image, heapMb(memoryBytes, 0), (isolate) => this.#warmUp(isolate));
-    this.#shelf.step();
+    this.#isolates = new PreparedIsolates(image, heapMb(memoryBytes, 0), (isolate) => this.#warmUp(isolate));
+    this.#isolates.step();
   }
 
   clock(measured: boolean): number {
@@ -137,11 +137,11 @@ export class Server implements HostPort, GuestPorts {
         if (this.#runProgram(frame.id, this.#complete(frame.input), frame.isolate)) return;
       } else if (frame.t === 'prepare') {
         this.#dispose();
-        this.#shelf?.step();
+        this.#isolates?.step();
       } else if (frame.t === 'tidy') {
         this.#place.tidy();
       } else if (frame.t === 'discard') {
-        this.#shelf?.discard(frame.isolates);
+        this.#isolates?.discard(frame.isolates);
       } else if (frame.t === 'keep') {
         this.#kept.set(frame.number, frame.source);
       } else if (frame.t === 'drop') {
@@ -180,10 +180,10 @@ export class Server implements HostPort, GuestPorts {
     if (rejection !== null) return this.#refuse(id, rejection);
 
     this.#dispose();
-    if (this.#shelf === null) throw new Error('the server has no image');
+    if (this.#isolates === null) throw new Error('the server has no image');
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
     const heap = heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB);
-    const { prepared, startCpu } = this.#shelf.take(heap, isolate);
+    const { prepared, startCpu } = this.#isolates.take(heap, isolate);
     const { pure: allowed = [], admission: _, ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
     const parts = partsFor(rest, parsed.trees, pure);
@@ -199,7 +199,7 @@ export class Server implements HostPort, GuestPorts {
     if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
     this.#sendResult(id, ended, input);
     if (ended.last) return true;
-    if (isolate === undefined || !run.isClean(ended) || !this.#shelf.keep(isolate, prepared, heap)) this.#spent = prepared;
+    if (isolate === undefined || !run.isClean(ended) || !this.#isolates.keep(isolate, prepared, heap)) this.#spent = prepared;
     return false;
   }
 

@@ -59,7 +59,7 @@ it('issue 44, finding 11: a tool of an unusual form takes no other tool away', a
   expect(left).toEqual([
     'tool 2 of its list, which has no name',
     'tool 6 of its list, which has no name',
-    "its tool 'list', whose inputSchema is no map",
+    "its tool 'list', whose inputSchema is not a map",
     "the description of its tool 'odd'",
     "the outputSchema of its tool 'odd'",
     "its tool 'headers', which declares headers beside parts of an unusual form",

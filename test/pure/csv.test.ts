@@ -43,7 +43,7 @@ describe('issue 50: tool.csv', () => {
   });
 
   it.each<readonly [readonly TaggedJson[], string]>([
-    [[[{ a: 1 }, { a: 2, c: 3 }]], 'row 2: "c" is no column'],
+    [[[{ a: 1 }, { a: 2, c: 3 }]], 'row 2: "c" is not a column'],
     [[[{ a: 1 }, [2]], null], 'row 2: expected a map as in the first row, got list'],
     [[[['a'], { a: 1 }]], 'row 2: expected a list as in the first row, got map'],
     [[[{ a: [1] }]], 'row 1: a field cannot be list'],

@@ -85,7 +85,7 @@ flow:
       'p.yaml:3: when.tool.a.B[0].to.maxi: unknown key',
     ],
     ['a pattern of a tool that none has', 'when:\n  a.B:\n    - { to: x }', "p.yaml:2: when.a.B: 'a.B' can match no tool"],
-    ['a source that is none', 'flow:\n  labels:\n    web: [web]', "p.yaml:3: flow.labels.web: 'web' is no source"],
+    ['a source that is none', 'flow:\n  labels:\n    web: [web]', "p.yaml:3: flow.labels.web: 'web' is not a source"],
     ['counts that are a list', 'toolMaxCalls: [1]', 'p.yaml:1: toolMaxCalls'],
     ['malformed YAML', 'allow: [', 'p.yaml:1:9: this is not YAML: '],
   ])('%s is refused with its line', (_what, text, problem) => {

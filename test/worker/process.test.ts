@@ -114,9 +114,9 @@ describe('finding 5: hostile JavaScript in place of the worker, without an opera
   });
 
   it('what a worker does not need is gone once it has loaded, for importers too', () => {
-    const module = new URL('../../src/worker/disarm.ts', import.meta.url);
+    const module = new URL('../../src/worker/removed.ts', import.meta.url);
     const program = `
-      (await import(${JSON.stringify(module.href)})).disarm();
+      (await import(${JSON.stringify(module.href)})).removeFunctions();
       const [os, v8, inspector] = await Promise.all(['node:os', 'node:v8', 'node:inspector'].map((name) => import(name)));
       const left = [os.setPriority, os.default.setPriority, v8.setFlagsFromString, v8.default.writeHeapSnapshot,
         // Where the permission model closes the inspector, the module is not loaded.

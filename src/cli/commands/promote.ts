@@ -65,7 +65,7 @@ export function addPromote(command: Command, execute: Execute): void {
 async function promote(place: string, name: string, flags: PromoteFlags, terminal: Terminal): Promise<ExitCode> {
   const [, sid = '', number = ''] = /^(.+):([1-9]\d*)$/.exec(place) ?? [];
   if (sid === '') throw new UsageError(`name a turn as SID:TURN, such as job-7:1, not '${printable(place)}'`);
-  if (!/^[a-z_]\w*$/i.test(name)) throw new UsageError(`'${printable(name)}' is no name of a procedure`);
+  if (!/^[a-z_]\w*$/i.test(name)) throw new UsageError(`'${printable(name)}' is not a name for a procedure`);
   await using resources = new AsyncDisposableStack();
   const { tools } = await readSetup(flags, resources);
   await using store = await openStore(flags.store, { mustExist: true });

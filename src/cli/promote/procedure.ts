@@ -34,7 +34,7 @@ const TOKEN = /^([ \t]*)emit\s+tool\.aeiou\.magic\(.*\)[ \t]*$/gim;
  */
 export function procedureOf(actions: string, userdata: unknown, name: string): Promoted {
   const body = /^\s*command\b[^\n]*\n([\s\S]*)\n\s*endcommand\s*$/.exec(actions)?.[1];
-  if (body === undefined) throw new NotPromotable('its ACTIONS is no command block');
+  if (body === undefined) throw new NotPromotable('its ACTIONS is not a command block');
   const untold = body.replaceAll(TOKEN, `$1${NOTHING}`);
   const tokens = body.split('\n').flatMap((line, index) => (line === untold.split('\n')[index] ? [] : [index + 1]));
   if (/tool\.aeiou\.magic/i.test(untold))

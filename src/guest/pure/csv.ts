@@ -187,7 +187,7 @@ function fieldsOf(meter: Meter, row: Value, names: readonly string[], index: num
   if (found === row.entries.size) return fields;
   const known = new Set(names);
   const other = [...row.entries.keys()].find((name) => !known.has(name)) ?? '';
-  return failRow(meter, index + 1, `${JSON.stringify(other.slice(0, 40))} is no column`);
+  return failRow(meter, index + 1, `${JSON.stringify(other.slice(0, 40))} is not a column`);
 }
 
 function failRow(meter: Meter, row: number, problem: string): never {

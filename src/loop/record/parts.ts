@@ -17,7 +17,7 @@ const count = z.int().min(0);
 const position = z.int().min(1);
 
 /** An amount of US dollars. */
-export const USD = z.number().refine((usd) => usdProblem(usd) === null, 'it is no amount of US dollars');
+export const USD = z.number().refine((usd) => usdProblem(usd) === null, 'it is not an amount of US dollars');
 
 /** Unix milliseconds that a calendar has. */
 export const DATE = z.number().min(-LAST_MS).max(LAST_MS);

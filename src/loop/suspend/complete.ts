@@ -168,10 +168,10 @@ export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiti
   if (promise === null || promise === now || acceptChanged) return;
   const what =
     waiting.plan !== undefined
-      ? 'a tool of the plan is not there, or promises something else than when the plan was shown'
+      ? 'a tool of the plan is missing, or has changed since the plan was shown'
       : now === null
         ? `the tool ${waiting.tool} is not there; go on with the tools it was called with`
-        : `the tool ${waiting.tool} promises something else than when it was called`;
+        : `the tool ${waiting.tool} has changed since it was called`;
   throw new CallError('ERR_CALL_CHANGED', `call ${call}: ${what}`);
 }
 

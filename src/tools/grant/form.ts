@@ -16,7 +16,7 @@ export const grantForm = later((): z.ZodType<Grant> => {
   const name = String.raw`ask|promptuser|tool(\.[a-z_][a-z0-9_]*)+`;
   const call = fields({
     number: number.meta({ description: 'By which other calls name it.' }),
-    tool: pattern(name, (given) => `'${given}' is no name of a tool in small letters, ask or promptuser`).meta({
+    tool: pattern(name, (given) => `'${given}' is not the name of a tool in lower case, ask or promptuser`).meta({
       description: 'Canonical name of a tool, ask or promptuser.',
     }),
     when: rowForm()

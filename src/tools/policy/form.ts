@@ -114,7 +114,7 @@ export function rowForm() {
       }).refine((parts) => Object.keys(parts).length > 0, 'must have a condition'),
     ])
     .meta({ id: 'condition' });
-  const argument = pattern(NAME, (given) => `'${given}' is no name of an argument`);
+  const argument = pattern(NAME, (given) => `'${given}' is not a name of an argument`);
   return z
     .record(argument, condition)
     .refine((row) => Object.keys(row).length > 0, 'must have a condition; a tool whose every call is allowed needs no row')
@@ -143,7 +143,7 @@ function flowForm(labels: z.ZodType<readonly string[]>): z.ZodType<FlowOptions> 
   const source = pattern(
     sources,
     (given) =>
-      `'${given}' is no source; sources are tools such as 'tool.web.*', userdata, userdata.fields.NAME, event.NAME and mcp.SERVER.*; ${HOW_TO_MATCH}`,
+      `'${given}' is not a source; sources are tools such as 'tool.web.*', userdata, userdata.fields.NAME, event.NAME and mcp.SERVER.*; ${HOW_TO_MATCH}`,
   );
   const sink = pattern(
     TOOLS,

@@ -15,7 +15,7 @@ export const CSV = {
   },
   'tool.csv.Format': {
     description:
-      'Writes rows as CSV, with quotes where a field needs them. Rows are maps, after a row of names, or lists. Fails with code 41 and the row for a key that is no column, and for lists and maps in a row.',
+      'Writes rows as CSV, with quotes where a field needs them. Rows are maps, after a row of names, or lists. Fails with code 41 and the row for a key that is not a column, and for lists and maps in a row.',
     args: [
       ['rows: slice_any', 'maps, or lists of fields: strings, numbers, booleans, nil for an empty field'],
       ['columns?: slice_string', 'the names to write first, and their order; if omitted, the keys of the first map'],

@@ -22,7 +22,7 @@ type Kept = Ready & { readonly heapMb: number };
  * The isolates for the next runs of a worker: those that are prepared, in which no program has run, and those that the host has numbered,
  * which serve one run after another.
  */
-export class Shelf {
+export class PreparedIsolates {
   readonly #image: Image;
   readonly #warmUp: (isolate: Prepared) => boolean;
   readonly #ready: Ready[] = [];

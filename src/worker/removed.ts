@@ -22,7 +22,7 @@ const REMOVED: readonly (readonly [owner: object, names: readonly string[]])[] =
  * write files, or load code. Only the operating system stops native code, and code that captured a function before. The worker has imported no
  * built-in module, so a later import gets what is left.
  */
-export function disarm(): void {
+export function removeFunctions(): void {
   for (const [owner, names] of REMOVED)
     for (const name of names)
       if (!Reflect.deleteProperty(owner, name)) throw new Error(`the worker cannot remove the function ${name}`);

@@ -6,7 +6,7 @@ const IDLE_CPU_MS = 500;
 const IDLE_GROWTH = 64 * 1024 * 1024;
 
 /** Describes suspicious activity of a worker between two readings without a task; null when there is none. */
-export function movement(before: StatsReading, now: StatsReading): string | null {
+export function idleActivity(before: StatsReading, now: StatsReading): string | null {
   const grown = increase(before.rssBytes, now.rssBytes);
   if (grown > IDLE_GROWTH) return `it grew by ${grown} bytes without a task`;
   const used = increase(before.cpuMs, now.cpuMs);
