@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../wire/unknown.ts';
+import { textIn } from './proc.ts';
 
 /** The cgroup of one worker: what the kernel counts of all its threads, and bounds. */
 export interface Cgroup {
@@ -111,13 +112,9 @@ class Entered implements Cgroup {
 
   /** A number of a file with lines of a name and a number. */
   #count(file: string, name: string): number | null {
-    try {
-      const text = `\n${readFileSync(join(this.#path, file), 'latin1')}`;
-      const at = text.indexOf(`\n${name} `);
-      return at < 0 ? null : Number.parseInt(text.slice(at + name.length + 2), 10);
-    } catch {
-      return null;
-    }
+    const text = `\n${textIn(join(this.#path, file))}`;
+    const at = text.indexOf(`\n${name} `);
+    return at < 0 ? null : Number.parseInt(text.slice(at + name.length + 2), 10);
   }
 }
 

@@ -1,5 +1,6 @@
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { namesIn, textIn } from './proc.ts';
 
 /** `O_CLOEXEC` in the octal flags of `fdinfo` (Linux). */
 const CLOSED_BY_EXEC = 0o2000000;
@@ -30,29 +31,13 @@ export function withoutInherited(stdio: Stdio): Stdio {
 /** The descriptors above standard error that a child would inherit now, in ascending order. */
 function inheritable(): number[] {
   if (process.platform !== 'linux') return [];
-  return namesOf('/proc/self/fd')
+  return (namesIn('/proc/self/fd') ?? [])
     .map(Number)
     .filter((fd) => fd >= FIRST_OTHER && isInheritable(fd))
     .sort((a, b) => a - b);
 }
 
 function isInheritable(fd: number): boolean {
-  const flags = /^flags:\s*([0-7]+)$/m.exec(textOf(`/proc/self/fdinfo/${fd}`))?.[1];
+  const flags = /^flags:\s*([0-7]+)$/m.exec(textIn(`/proc/self/fdinfo/${fd}`))?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_BY_EXEC) === 0;
-}
-
-function namesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // There is no /proc.
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return ''; // Closed after the listing.
-  }
 }

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { childrenOf, statOf } from './proc.ts';
 
 const endings = new Set<() => void>();
 
@@ -31,7 +31,7 @@ const MAX_READS = 200;
 export function killTree(pid: number): void {
   sendSignal(pid, 'SIGSTOP');
   for (let reads = 0; reads < MAX_READS && !isStopped(pid); reads++);
-  for (const child of childrenOf(pid)) killTree(child);
+  for (const child of childrenOf(pid) ?? []) killTree(child);
   sendSignal(pid, 'SIGKILL');
 }
 
@@ -49,22 +49,10 @@ export function signalChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGKI
   if (child.pid !== undefined && !killGroup(child.pid, signal)) child.kill(signal);
 }
 
-function childrenOf(pid: number): number[] {
-  return read(`/proc/${pid}/task/${pid}/children`).split(' ').map(Number).filter(Boolean);
-}
-
 /** Whether a process has stopped, has ended, or does not exist. */
 function isStopped(pid: number): boolean {
-  const stat = read(`/proc/${pid}/stat`);
-  return stat === '' || /^[TtZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  const [state] = statOf(pid);
+  return state === undefined || /^[TtZX]/.test(state);
 }
 
 /** Sends a signal to a process, which may have ended. */

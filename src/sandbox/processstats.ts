@@ -1,5 +1,6 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { Cgroup } from './cgroup.ts';
+import { childrenOf, namesIn, statOf, textIn } from './proc.ts';
 
 /** Memory and CPU time of a process, as the system counts them. */
 export interface ProcessStats {
@@ -75,16 +76,11 @@ export function tellsStats(): boolean {
 /** The process that is `generations` below `pid`, if each process between has one child. Null when the system does not tell. */
 export function descendant(pid: number, generations: number): number | null {
   let last = pid;
-  try {
-    for (let left = generations; left > 0; left--) {
-      const child = Number.parseInt(readFileSync(`/proc/${last}/task/${last}/children`, 'latin1'), 10);
-      if (Number.isNaN(child)) return null;
-      last = child;
-    }
-    return last;
-  } catch {
-    return null;
+  for (let left = generations; left > 0; left--) {
+    last = Number.parseInt(textIn(`/proc/${last}/task/${last}/children`), 10);
+    if (Number.isNaN(last)) return null;
   }
+  return last;
 }
 
 function statsOf(
@@ -105,7 +101,7 @@ function statsOf(
   };
   const load = (): Load | null => {
     const [rss, mainCpuMs] = [rssBytes(), cpuMs()];
-    const [user, system, threads] = statOf(pid, USER_TIME, SYSTEM_TIME, THREADS);
+    const [user, system, threads] = numbersOf(pid, USER_TIME, SYSTEM_TIME, THREADS);
     if (rss === null || mainCpuMs === null || user === undefined || system === undefined || threads === undefined) return null;
     const all = cgroup?.cpuMs() ?? (user + system) * TICK_MS;
     return { rssBytes: rss, pageTableBytes: pageTablesOf(pid), threads, cpuMs: all, mainCpuMs };
@@ -116,7 +112,9 @@ function statsOf(
     load,
     holdings() {
       const all = load();
-      return all && { ...all, children: childrenOf(pid)?.length ?? null, descriptors: countIn(`/proc/${pid}/fd`) };
+      return (
+        all && { ...all, children: childrenOf(pid)?.length ?? null, descriptors: namesIn(`/proc/${pid}/fd`)?.length ?? null }
+      );
     },
     close() {
       for (const fd of fds.splice(0)) closeSync(fd);
@@ -130,9 +128,9 @@ function statsOf(
  */
 export function orphans(): ReadonlyMap<number, number> {
   const sessions = new Map<number, number>();
-  for (let pid: number | null = process.pid; pid !== null && pid > 0; pid = statOf(pid, PARENT)[0] ?? null)
+  for (let pid: number | null = process.pid; pid !== null && pid > 0; pid = numbersOf(pid, PARENT)[0] ?? null)
     for (const child of childrenOf(pid) ?? []) {
-      const [session = child] = statOf(child, SESSION);
+      const [session = child] = numbersOf(child, SESSION);
       if (session !== child) sessions.set(session, (sessions.get(session) ?? 0) + 1);
     }
   return sessions;
@@ -140,50 +138,23 @@ export function orphans(): ReadonlyMap<number, number> {
 
 /** Milliseconds in the unit of `stat`, which is the same for every Linux. */
 const TICK_MS = 10;
-/** Fields of `stat`, counted after the name of the process, which may contain any characters. */
+/** Places of the fields of `stat`. */
 const [PARENT, SESSION, USER_TIME, SYSTEM_TIME, THREADS] = [1, 3, 11, 12, 17] as const;
 
 /** Fields of `stat`; none when the process is gone. */
-function statOf(pid: number, ...wanted: readonly number[]): readonly number[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return wanted.map((field) => Number(fields[field]));
-  } catch {
-    return [];
-  }
+function numbersOf(pid: number, ...wanted: readonly number[]): readonly number[] {
+  const fields = statOf(pid);
+  return fields.length === 0 ? [] : wanted.map((field) => Number(fields[field]));
 }
 
 /** The line of `status` that has kilobytes of page tables. */
 const PAGE_TABLES = '\nVmPTE:';
 
 function pageTablesOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    // The name of the process, which it chooses, has no line break here.
-    const at = status.indexOf(PAGE_TABLES);
-    return at < 0 ? 0 : Number.parseInt(status.slice(at + PAGE_TABLES.length), 10) * 1024;
-  } catch {
-    return 0;
-  }
-}
-
-/** Each thread has the children that it started. */
-function childrenOf(pid: number): readonly number[] | null {
-  try {
-    const lists = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1'));
-    return lists.flatMap((list) => (list.match(/\d+/g) ?? []).map(Number));
-  } catch {
-    return null;
-  }
-}
-
-function countIn(folder: string): number | null {
-  try {
-    return readdirSync(folder).length;
-  } catch {
-    return null; // The system does not show it to this user.
-  }
+  const status = textIn(`/proc/${pid}/status`);
+  // The name of the process, which it chooses, has no line break here.
+  const at = status.indexOf(PAGE_TABLES);
+  return at < 0 ? 0 : Number.parseInt(status.slice(at + PAGE_TABLES.length), 10) * 1024;
 }
 
 const buffer = Buffer.alloc(256);

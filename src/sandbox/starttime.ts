@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { textIn } from './proc.ts';
 
 /** Most milliseconds that a start may take while it has a core. */
 export const START_MS = 10_000;
@@ -25,9 +25,5 @@ export function watchStart(waitedMs: () => number, late: (ms: number) => void): 
 /** Milliseconds that the main thread of a process was ready to run and had no core; 0 where the system does not tell. */
 export function waitedForCore(pid: number | null): number {
   if (pid === null || process.platform !== 'linux') return 0;
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6 || 0;
-  } catch {
-    return 0;
-  }
+  return Number(textIn(`/proc/${pid}/schedstat`).split(' ')[1]) / 1e6 || 0;
 }
