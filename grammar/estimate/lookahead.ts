@@ -3,7 +3,7 @@
 import type { Block, ErrorHandler } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { constantTruth } from '../syntax/certainty.ts';
-import { childrenOf, eachExpression, eachStatement, expressionsOf, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
+import { allOf, childrenOf, eachStatement, isAtom, setBy } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
 /** The key of a procedure's result among its variables. The blank keeps it distinct from variable names. */
@@ -55,12 +55,8 @@ export class Changes {
     const names = new Set<string>([RESULT, ...ERROR_VARIABLES]);
     let any = false;
     eachStatement(block, (stmt) => {
-      for (const { name } of targetsOf(stmt)) names.add(name.name);
-      if (stmt.k === 'for') for (const name of loopNames(stmt)) names.add(name);
-      for (const root of expressionsOf(stmt))
-        eachExpression(root, (expr) => {
-          any ||= expr.k === 'tool' && !this.#pure.has(expr.name) && !this.#keeping.has(expr.name);
-        });
+      for (const name of setBy(stmt)) names.add(name);
+      any ||= allOf(stmt).some((expr) => expr.k === 'tool' && !this.#pure.has(expr.name) && !this.#keeping.has(expr.name));
     });
     return { names, any };
   }

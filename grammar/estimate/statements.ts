@@ -5,7 +5,7 @@
 
 import type { Block, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt } from '../syntax/ast.ts';
 import { clearing } from '../syntax/certainty.ts';
-import { targetsOf } from '../syntax/walk.ts';
+import { setBy } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import { elementAt } from './elements.ts';
 import { Evaluation } from './expressions.ts';
@@ -145,7 +145,7 @@ class Follower implements Follows {
   ): Endings {
     const endings = new Endings();
     let all: Point | undefined;
-    const written = body.stmts.flatMap((stmt) => targetsOf(stmt).map(({ name }) => name.name));
+    const written = body.stmts.flatMap(setBy);
     const around = { ...place, guard: undefined, top: false, together: body };
     const inner = follow({ ...start, state: start.state.without(written) }, around);
     for (const [ending, point] of inner.all()) {
@@ -169,7 +169,7 @@ class Follower implements Follows {
     if (stmt.k === 'return' && !failing) endings.add('return', { ...end, state: state.with(RESULT, value ?? NOTHING) });
     else if (!failing) endings.add('normal', end);
     if (failing || this.#canFail(stmt, value)) {
-      const written = targetsOf(stmt).map(({ name }) => name.name);
+      const written = setBy(stmt);
       const at = (evaluation.unstored ?? evaluation.state.without(written)).without([RESULT]);
       endings.add('error', this.raised({ ...start, state: at }, end));
     }

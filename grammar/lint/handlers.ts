@@ -2,7 +2,7 @@
 import type { Block, ErrorHandler, Procedure, Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { constantTruth } from '../syntax/certainty.ts';
-import { blocksOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { allIn, allOf, blocksOf, eachStatement, expressionsOf, namesIn, setBy } from '../syntax/walk.ts';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { eachRead, TAKES_NIL } from './nil.ts';
@@ -69,7 +69,7 @@ class HandlerChecker {
     for (const name of parameters) this.#first.set(name, -1);
     eachStatement(body, (stmt) => {
       for (const name of setBy(stmt)) this.#first.set(name, Math.min(stmt.s, this.#first.get(name) ?? stmt.s));
-      if (stmt.k === 'while') for (const name of namesIn(stmt.cond)) this.#steps.add(name);
+      if (stmt.k === 'while') for (const name of namesIn(allIn(stmt.cond))) this.#steps.add(name);
     });
   }
 
@@ -127,16 +127,16 @@ class HandlerChecker {
     const reads = names.map((name) => after.read(name));
     if (reads.every((read) => read === undefined)) return after.call || after.reports(call, this.#steps);
     // In a loop such a read is a LINT_KEPT_VALUE.
-    return !inLoop && reads.includes('needed') && callsTool(call);
+    return !inLoop && reads.includes('needed') && allIn(call).some(({ k }) => k === 'tool');
   }
 
   /** Whether an expression calls a tool, or a procedure that may refuse. */
   #refuses(expr: Expr): boolean {
-    let found = callsTool(expr);
-    eachExpression(expr, (inner) => {
-      if (inner.k === 'call' && builtinNamed(inner.name.name) === undefined) found ||= this.#isRefusing(inner.name.name);
-    });
-    return found;
+    return allIn(expr).some(
+      (each) =>
+        each.k === 'tool' ||
+        (each.k === 'call' && builtinNamed(each.name.name) === undefined && this.#isRefusing(each.name.name)),
+    );
   }
 
   #isRefusing(name: string): boolean {
@@ -146,10 +146,9 @@ class HandlerChecker {
     for (const { body } of this.#procedures.get(name) ?? [])
       eachStatement(body, (stmt) => {
         refusing ||= stmt.k === 'must' || stmt.k === 'fail' || stmt.k === 'ask';
-        for (const root of expressionsOf(stmt))
-          eachExpression(root, (expr) => {
-            refusing ||= expr.k === 'tool' || (expr.k === 'call' && builtinNamed(expr.name.name) === undefined);
-          });
+        refusing ||= allOf(stmt).some(
+          (expr) => expr.k === 'tool' || (expr.k === 'call' && builtinNamed(expr.name.name) === undefined),
+        );
       });
     this.#refusing.set(name, refusing);
     return refusing;
@@ -203,12 +202,12 @@ class After {
   #effects(stmt: Stmt, flags: ReadonlySet<string>): void {
     if (isAware(stmt, flags)) return;
     if (stmt.k === 'emit') {
-      if (isConstant(stmt.value)) this.#constant = true;
-      for (const name of namesIn(stmt.value)) this.#emitted.add(name);
+      if (!allIn(stmt.value).some(({ k }) => VARYING.has(k))) this.#constant = true;
+      for (const name of namesIn(allIn(stmt.value))) this.#emitted.add(name);
     } else if (stmt.k === 'return') this.#constant ||= stmt.values.some((value) => constantTruth(value) === true);
     else if (stmt.k === 'set')
       for (const target of setBy(stmt)) {
-        const of = namesIn(stmt.value);
+        const of = namesIn(allIn(stmt.value));
         if (of.delete(target)) this.#counts.push({ target, of });
       }
     for (const inner of blocksOf(stmt)) for (const each of inner.stmts) this.#effects(each, flags);
@@ -238,7 +237,7 @@ class After {
 
   /** Whether what follows reports or counts a success of the call. */
   reports(call: Expr, steps: ReadonlySet<string>): boolean {
-    return this.#constant || this.#tells(namesIn(call), steps);
+    return this.#constant || this.#tells(namesIn(allIn(call)), steps);
   }
 
   #outerTells(names: ReadonlySet<string>, steps: ReadonlySet<string>): boolean {
@@ -259,35 +258,7 @@ class After {
 
 /** Whether a statement itself looks at a variable that the handler sets. */
 function isAware(stmt: Stmt, flags: ReadonlySet<string>): boolean {
-  return flags.size > 0 && expressionsOf(stmt).some((expr) => !namesIn(expr).isDisjointFrom(flags));
-}
-
-function setBy(stmt: Stmt): readonly string[] {
-  return stmt.k === 'for' ? loopNames(stmt) : targetsOf(stmt).map(({ name }) => name.name);
-}
-
-function namesIn(expr: Expr): Set<string> {
-  const names = new Set<string>();
-  eachExpression(expr, (inner) => {
-    if (inner.k === 'name') names.add(inner.name);
-  });
-  return names;
-}
-
-function callsTool(expr: Expr): boolean {
-  let found = false;
-  eachExpression(expr, ({ k }) => {
-    found ||= k === 'tool';
-  });
-  return found;
-}
-
-function isConstant(expr: Expr): boolean {
-  let constant = true;
-  eachExpression(expr, ({ k }) => {
-    constant &&= !VARYING.has(k);
-  });
-  return constant;
+  return flags.size > 0 && !namesIn(allOf(stmt)).isDisjointFrom(flags);
 }
 
 const VARYING: ReadonlySet<Expr['k']> = new Set(['name', 'call', 'tool', 'last', 'eval']);

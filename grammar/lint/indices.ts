@@ -1,6 +1,6 @@
 /** Indices below zero. */
 import type { AccessStep } from '../syntax/astexpressions.ts';
-import { bodiesOf, eachExpression, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { allOf, bodiesOf, eachStatement, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
 /** Checks the indices of a file that are literals. */
@@ -19,9 +19,7 @@ export function checkIndices(file: CheckedFile, report: Report): void {
   for (const body of bodiesOf(file.file))
     eachStatement(body, (stmt) => {
       for (const { name, steps } of targetsOf(stmt)) check(steps, name.name);
-      for (const root of expressionsOf(stmt))
-        eachExpression(root, (expr) => {
-          if (expr.k === 'access' && expr.base.k !== 'map') check(expr.steps, expr.base.k === 'name' ? expr.base.name : null);
-        });
+      for (const expr of allOf(stmt))
+        if (expr.k === 'access' && expr.base.k !== 'map') check(expr.steps, expr.base.k === 'name' ? expr.base.name : null);
     });
 }

@@ -3,7 +3,7 @@ import type { Block, ErrorHandler, ForStmt, Stmt, WhileStmt } from '../syntax/as
 import type { Expr, Name } from '../syntax/astexpressions.ts';
 import { statementCanFail } from '../syntax/certainty.ts';
 import type { Span } from '../syntax/position.ts';
-import { blocksOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { allOf, blocksOf, eachStatement, expressionsOf, setBy, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type RawEdit, type Report } from './finding.ts';
 import { goesOn, leaving } from './handlers.ts';
 import { eachRead, TAKES_NIL } from './nil.ts';
@@ -63,10 +63,7 @@ class KeptChecker {
           note(this.#writes, name);
           if (steps.length > 0) note(this.#reads, name);
         }
-        for (const root of expressionsOf(stmt))
-          eachExpression(root, (expr) => {
-            if (expr.k === 'name') note(this.#reads, expr);
-          });
+        for (const expr of allOf(stmt)) if (expr.k === 'name') note(this.#reads, expr);
       });
     for (const { file, body } of this.#unit.parts) {
       this.#found.clear();
@@ -211,7 +208,7 @@ class Pass {
   }
 
   #body(loop: Loop, state: State, around: ErrorHandler | null): void {
-    if (loop.k === 'for') for (const name of loopNames(loop)) state.set.add(name);
+    if (loop.k === 'for') for (const name of setBy(loop)) state.set.add(name);
     this.#breaks.push([]);
     const ended = this.#block(loop.body, state, around);
     const breaks = this.#breaks.pop() ?? [];
@@ -292,16 +289,14 @@ class Pass {
 
   /** The variables that a handler sets. */
   #setsIn(handler: ErrorHandler): ReadonlySet<string> {
-    const names = this.#sets.get(handler) ?? new Set(setBy(handler));
+    const names = this.#sets.get(handler) ?? new Set(targetsIn(handler));
     this.#sets.set(handler, names);
     return names;
   }
 }
 
-function setBy({ body }: ErrorHandler): readonly string[] {
+function targetsIn({ body }: ErrorHandler): readonly string[] {
   const names: string[] = [];
-  eachStatement(body, (stmt) => {
-    for (const { name } of targetsOf(stmt)) names.push(name.name);
-  });
+  eachStatement(body, (stmt) => names.push(...targetsOf(stmt).map(({ name }) => name.name)));
   return names;
 }

@@ -1,7 +1,7 @@
 /** Calls that are made for their result, which nothing looks at. */
 import type { Block, CallStmt, Procedure, Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
-import { blocksOf, eachExpression, eachStatement, expressionsOf } from '../syntax/walk.ts';
+import { allIn, allOf, blocksOf, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { proceduresOf, type Unit, unitsOf } from './scopes.ts';
@@ -105,12 +105,10 @@ class UnseenChecker {
   }
 
   #hasEffect(expr: Expr): boolean {
-    let found = false;
-    eachExpression(expr, (inner) => {
-      if (inner.k === 'tool') found ||= !this.#pure.has(inner.name);
-      else if (inner.k === 'call') found ||= builtinNamed(inner.name.name) === undefined && !this.#isEffectless(inner.name.name);
+    return allIn(expr).some((inner) => {
+      if (inner.k === 'tool') return !this.#pure.has(inner.name);
+      return inner.k === 'call' && builtinNamed(inner.name.name) === undefined && !this.#isEffectless(inner.name.name);
     });
-    return found;
   }
 
   #isEffectless(name: string): boolean {
@@ -153,10 +151,7 @@ const SILENT: ReadonlySet<Stmt['k']> = new Set([
 function usesLast(body: Block): boolean {
   let found = false;
   eachStatement(body, (stmt) => {
-    for (const root of expressionsOf(stmt))
-      eachExpression(root, ({ k }) => {
-        found ||= k === 'last';
-      });
+    found ||= allOf(stmt).some(({ k }) => k === 'last');
   });
   return found;
 }

@@ -1,7 +1,7 @@
 /** Variables that are read but never set, set but never read, or have the name of a global. */
 import type { Block, Stmt } from '../syntax/ast.ts';
 import type { Expr, Name } from '../syntax/astexpressions.ts';
-import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { childrenOf, eachBlock, eachStatement, expressionsOf, setBy, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
 import { Suggestions } from '../vocabulary/names.ts';
 import { nearestName } from '../vocabulary/spelling.ts';
@@ -214,7 +214,7 @@ function checkUnused(facts: Facts, { globals, answers }: Known, report: Report):
 /** The variables set by the last statement of a procedure: its value is the result of a procedure without `return`. */
 function impliedResults({ kind, parts: [part] }: Unit): ReadonlySet<string> {
   const last = kind === 'procedure' ? part?.body.stmts.findLast(({ k }) => VALUED.has(k)) : undefined;
-  return new Set(last === undefined ? [] : targetsOf(last).map(({ name }) => name.name));
+  return new Set(last === undefined ? [] : setBy(last));
 }
 
 const VALUED: ReadonlySet<string> = new Set(['set', 'call', 'emit', 'whisper', 'must', 'ask', 'promptuser']);

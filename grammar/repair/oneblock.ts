@@ -3,7 +3,7 @@ import type { Block, CommandBlock, Procedure, Stmt } from '../syntax/ast.ts';
 import type { CallExpr, Expr } from '../syntax/astexpressions.ts';
 import { parse } from '../syntax/parse.ts';
 import type { Span } from '../syntax/position.ts';
-import { blocksOf, childrenOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { allOf, blocksOf, childrenOf, eachStatement, expressionsOf, setBy, targetsOf } from '../syntax/walk.ts';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 
 /**
@@ -35,10 +35,7 @@ function goesOn(body: Block, procedures: ReadonlyMap<string, Procedure>): boolea
   let [clears, calls] = [false, false];
   eachStatement(body, (stmt) => {
     if (stmt.k === 'clear_error') clears = true;
-    for (const root of expressionsOf(stmt))
-      eachExpression(root, (expr) => {
-        if (expr.k === 'call' && procedures.has(expr.name.name)) calls = true;
-      });
+    calls ||= allOf(stmt).some((expr) => expr.k === 'call' && procedures.has(expr.name.name));
   });
   return clears && calls;
 }
@@ -223,12 +220,8 @@ function returnsAlways({ stmts }: Block): boolean {
 function variablesOf({ needs, optional, body }: Procedure): ReadonlySet<string> {
   const names = new Set([...needs, ...optional].map(({ name }) => name));
   eachStatement(body, (stmt) => {
-    for (const { name } of targetsOf(stmt)) names.add(name.name);
-    if (stmt.k === 'for') for (const name of loopNames(stmt)) names.add(name);
-    for (const expr of expressionsOf(stmt))
-      eachExpression(expr, (each) => {
-        if (each.k === 'last') throw new Impossible();
-      });
+    for (const name of setBy(stmt)) names.add(name);
+    if (allOf(stmt).some(({ k }) => k === 'last')) throw new Impossible();
   });
   return names;
 }

@@ -2,9 +2,9 @@
 
 import { MAGIC_TOOL } from '../vocabulary/names.ts';
 import type { Block, Stmt } from './ast.ts';
-import type { Expr, ToolCallExpr } from './astexpressions.ts';
+import type { Expr, LastExpr, NameExpr, ToolCallExpr } from './astexpressions.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
-import { eachExpression, targetsOf } from './walk.ts';
+import { allIn, setBy } from './walk.ts';
 
 /** The call of a statement that is allowed in a `together` block; undefined for any other statement. */
 function callOf(stmt: Stmt): ToolCallExpr | undefined {
@@ -16,12 +16,12 @@ function callOf(stmt: Stmt): ToolCallExpr | undefined {
 export function togetherProblems({ stmts, onError }: Block, loop: boolean): readonly SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
   // Results of a loop would reach the next pass. Results of a block reach only later statements.
-  const written = new Set(loop ? stmts.flatMap(namesSet) : []);
+  const written = new Set(loop ? stmts.flatMap(setBy) : []);
   for (const stmt of stmts) {
     if (stmt.k === 'on_error') continue;
     const found = problemOf(stmt, written, loop || stmt !== stmts[0]);
     if (found !== undefined) problems.push(found);
-    for (const name of namesSet(stmt)) written.add(name);
+    for (const name of setBy(stmt)) written.add(name);
   }
   if (onError !== undefined)
     problems.push(
@@ -52,14 +52,8 @@ function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): Sy
 }
 
 /** The first part of an argument that reads the result of another call. */
-function readOf(arg: Expr, written: ReadonlySet<string>, after: boolean): Extract<Expr, { k: 'name' | 'last' }> | undefined {
-  let found: Extract<Expr, { k: 'name' | 'last' }> | undefined;
-  eachExpression(arg, (part) => {
-    if ((part.k === 'name' && written.has(part.name)) || (part.k === 'last' && after)) found ??= part;
-  });
-  return found;
-}
-
-function namesSet(stmt: Stmt): readonly string[] {
-  return targetsOf(stmt).map(({ name }) => name.name);
+function readOf(arg: Expr, written: ReadonlySet<string>, after: boolean): NameExpr | LastExpr | undefined {
+  return allIn(arg).find(
+    (part): part is NameExpr | LastExpr => (part.k === 'name' && written.has(part.name)) || (part.k === 'last' && after),
+  );
 }

@@ -112,6 +112,28 @@ export function eachExpression(expr: Expr, visit: (expr: Expr) => void): void {
   for (const child of childrenOf(expr)) eachExpression(child, visit);
 }
 
+/** An expression and everything in it, outer expressions first. */
+export function allIn(expr: Expr): readonly Expr[] {
+  const all: Expr[] = [];
+  eachExpression(expr, (each) => all.push(each));
+  return all;
+}
+
+/** Every expression that a statement itself evaluates, and everything in them. */
+export function allOf(stmt: Stmt): readonly Expr[] {
+  return expressionsOf(stmt).flatMap(allIn);
+}
+
+/** The names of the variables in some expressions, each of which {@link allIn} lists. */
+export function namesIn(all: readonly Expr[]): Set<string> {
+  return new Set(all.flatMap((expr) => (expr.k === 'name' ? [expr.name] : [])));
+}
+
+/** The names of the variables that a statement itself sets. */
+export function setBy(stmt: Stmt): readonly string[] {
+  return stmt.k === 'for' ? loopNames(stmt) : targetsOf(stmt).map(({ name }) => name.name);
+}
+
 /** Visits every statement of a block, including nested blocks and handlers. */
 export function eachStatement(block: Block, visit: (stmt: Stmt) => void): void {
   for (const stmt of block.stmts) {

@@ -1,5 +1,5 @@
 import type { Block, Expr } from '../../../grammar/index.ts';
-import { eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../../../grammar/syntax/walk.ts';
+import { allOf, eachStatement, setBy } from '../../../grammar/syntax/walk.ts';
 import { ERROR_VARIABLES } from '../../../grammar/vocabulary/builtins.ts';
 import { type Body, COMPILERS, compileUnit, type Run } from '../compile.ts';
 import { type Compilers, Context, type Linkage, type Unlabelled } from '../context.ts';
@@ -178,9 +178,8 @@ function surveyOf(block: Block): Survey {
     else if (expr.k === 'eval') asks = true;
   };
   eachStatement(block, (stmt) => {
-    for (const expr of expressionsOf(stmt)) eachExpression(expr, look);
-    for (const { name } of targetsOf(stmt)) names.add(name.name);
-    if (stmt.k === 'for') for (const name of loopNames(stmt)) names.add(name);
+    for (const expr of allOf(stmt)) look(expr);
+    for (const name of setBy(stmt)) names.add(name);
     asks ||= stmt.k === 'ask' || stmt.k === 'promptuser' || stmt.k === 'together' || (stmt.k === 'for' && stmt.together === true);
   });
   return { names, calls, tools, asks };
