@@ -1,6 +1,7 @@
 import { defineTool, type LimitOptions, type RunOptions, type RunResult } from '../src/entries/index.ts';
 import { textBytes } from '../src/wire/costs.ts';
 import { limitOf } from '../src/wire/limits.ts';
+import { command } from './workloads.ts';
 
 /** The tools that the programs call. */
 export const TOOLS = [
@@ -41,7 +42,7 @@ export interface Case {
 
 const MB = 1024 * 1024;
 const SPIN = loop('set n = 1');
-const WAIT = commands('emit tool.bench.Never()');
+const WAIT = command('emit tool.bench.Never()');
 const CALLS = loop('call tool.bench.Echo(1)');
 const HANDLER = 'on event "e" do\n  emit 1\nendon\n';
 const EVENTS = { events: Array.from({ length: 20 }, () => ({ name: 'e' })) };
@@ -82,30 +83,25 @@ export const CASES: readonly Case[] = [
   breaching('emits', 500, 'endless empty emits', loop('emit ""'), ({ emits }) => emits.length),
   breaching('toolCallsPerTool', 20, 'endless calls of one tool', CALLS, ({ journal }) => journal.length),
   sized('togetherCalls', 'calls at once', 20, (n) =>
-    commands('together', ...Array<string>(n).fill('call tool.bench.Echo(1)'), 'endtogether'),
+    command('together', ...Array<string>(n).fill('call tool.bench.Echo(1)'), 'endtogether'),
   ),
   breaching('journalBytes', 4000, 'calls that are kept', loop('call tool.bench.Echo("twelve bytes")'), ({ journal }) =>
     journal.reduce((sum, entry) => sum + argumentBytes(entry), 0),
   ),
-  breaching('evalDepth', 30, 'ever more prefix operators', commands('set m = 1', ...PREFIXES), ({ emits }) => emits.length),
+  breaching('evalDepth', 30, 'ever more prefix operators', command('set m = 1', ...PREFIXES), ({ emits }) => emits.length),
   sized('sourceBytes', 'a source', 1000, (n) => `command\n  emit 1\nendcommand\n#${'x'.repeat(n - 30)}\n`),
-  sized('valueBytes', 'a text repeated', textBytes(1000), (n) => commands(`set t = "a" * ${(n - textBytes(0)) / 2}`), 2),
-  sized('valueDepth', 'lists within each other', 20, (n) => commands(`set l = ${'[ '.repeat(n)}${'] '.repeat(n)}`)),
-  sized('textLength', 'a text repeated', 1000, (n) => commands(`set t = "a" * ${n}`)),
-  sized('listLength', 'a list padded', 1000, (n) => commands(`set l[${n - 1}] = 1`)),
+  sized('valueBytes', 'a text repeated', textBytes(1000), (n) => command(`set t = "a" * ${(n - textBytes(0)) / 2}`), 2),
+  sized('valueDepth', 'lists within each other', 20, (n) => command(`set l = ${'[ '.repeat(n)}${'] '.repeat(n)}`)),
+  sized('textLength', 'a text repeated', 1000, (n) => command(`set t = "a" * ${n}`)),
+  sized('listLength', 'a list padded', 1000, (n) => command(`set l[${n - 1}] = 1`)),
   sized('mapLength', 'a map filled', 100, (n) =>
-    commands(`set m = {}\n  while len(m) < ${n}\n    set m["k" + len(m)] = 1\n  endwhile`),
+    command(`set m = {}\n  while len(m) < ${n}\n    set m["k" + len(m)] = 1\n  endwhile`),
   ),
 ];
 
-/** A program with one command block of these lines. */
-export function commands(...lines: readonly string[]): string {
-  return `command\n  ${lines.join('\n  ')}\nendcommand\n`;
-}
-
 /** An endless loop, after `first`. */
 function loop(body: string, ...first: readonly string[]): string {
-  return commands(...first, 'while true', ...body.split('\n').map((line) => `  ${line}`), 'endwhile');
+  return command(...first, 'while true', ...body.split('\n').map((line) => `  ${line}`), 'endwhile');
 }
 
 /** An endless loop with a text that becomes longer. */

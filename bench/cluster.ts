@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { newSession, SessionCoordinator, type SessionStore, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { crowds, FLEET_EXECUTORS, type FleetRow, fleetFailures, measureHere, renderFleet } from './fleet.ts';
+import { median } from './stats.ts';
 import { short, table } from './table.ts';
 
 /** What an operation of a store costs beside idle sessions. */
@@ -175,10 +176,6 @@ export function copies(sessions: string): string {
   return `INSERT INTO ${sessions} (sid, status, next_turn, state, created_at, updated_at, tenant, profile, engine, reader, nested, idle_since, waits_until)
     SELECT 'idle-' || n, 'open', 1, replace(state, '"sid":"idle"', '"sid":"idle-' || n || '"'), created_at, updated_at, 'tenant-' || (n % 50), '',
     engine, reader, nested, n, CASE WHEN n % 2 = 1 THEN 9000000000000 END FROM ${sessions}, n WHERE sid = 'idle'`;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** The report as a page of text. */

@@ -4,13 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
+import { timed } from './engine.ts';
 import { floorCalls } from './floor.ts';
 import { RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { ADDITIONS, RawProcess } from './rawprocess.ts';
 import { usedCpuMs } from './residence.ts';
-import { type Summary, summarize } from './stats.ts';
+import { inTurns, type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
+import { command } from './workloads.ts';
 
 /** The cost of one use of contexts. */
 export interface ContextRow {
@@ -45,9 +47,6 @@ export interface Library {
   readonly defineTool: typeof defineTool;
   readonly pureTools: typeof pureTools;
 }
-
-const command = (...lines: readonly string[]): string =>
-  ['command', ...lines.map((line) => `  ${line}`), 'endcommand\n'].join('\n');
 
 /** A procedure of ordinary size. */
 const procedure = (index: number): string => `
@@ -135,23 +134,13 @@ async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise
   await library.load(Array.from({ length: PROCEDURES }, (_, index) => procedure(index)).join('\n'));
   const forked = (root: Interpreter, source: string) => async () => succeeded(await root.fork().execute(source));
   const lanes = [
-    { what: 'turn fork, no procedures', run: forked(bare, command('emit 1')), ms: [] as number[] },
-    {
-      what: `turn fork, ${PROCEDURES} procedures, one called`,
-      run: forked(library, command('emit step7(1, 2)')),
-      ms: [] as number[],
-    },
-    { what: `${RAW_PROCESS}, ${PROCEDURES} functions`, run: () => raw.run(RAW_LIBRARY), ms: [] as number[] },
+    { what: 'turn fork, no procedures', run: forked(bare, command('emit 1')) },
+    { what: `turn fork, ${PROCEDURES} procedures, one called`, run: forked(library, command('emit step7(1, 2)')) },
+    { what: `${RAW_PROCESS}, ${PROCEDURES} functions`, run: () => raw.run(RAW_LIBRARY) },
   ];
-  const warmup = Math.ceil(rounds / 5);
-  for (let round = -warmup; round < rounds; round++)
-    for (const { run, ms } of lanes) {
-      const start = performance.now();
-      await run();
-      if (round >= 0) ms.push(performance.now() - start);
-      await sleep(PAUSE_MS);
-    }
-  const rows = lanes.map(({ what, ms }) => ({ what, unit: 'ms', measured: summarize(ms) }) as const);
+  const pieces = lanes.map((lane) => async () => (await timed(() => lane.run())).ms);
+  const times = await inTurns({ rounds, warmup: Math.ceil(rounds / 5), pauseMs: PAUSE_MS }, pieces);
+  const rows = lanes.map(({ what }, index) => ({ what, unit: 'ms', measured: times[index] ?? null }) as const);
   const [, fork, yardstick] = rows.map(({ measured }) => measured);
   const what = `turn fork of ${PROCEDURES} procedures by ${RAW_PROCESS} with as many functions`;
   return { rows, promises: [ratio(what, [fork, yardstick], 'ms', ['most', MOST.turn])] };
@@ -165,20 +154,17 @@ async function insideCalls(
   passes: number,
 ): Promise<PromiseReport<ContextRow>> {
   const lanes = [
-    { what: 'passes with a light fork', expression: 'light(n)', most: MOST.light, ms: [] as number[] },
-    { what: 'passes with a pure tool call', expression: 'n * tool.str.Length("x")', most: MOST.pure, ms: [] as number[] },
+    { what: 'passes with a light fork', expression: 'light(n)', most: MOST.light },
+    { what: 'passes with a pure tool call', expression: 'n * tool.str.Length("x")', most: MOST.pure },
   ];
-  const floor: number[] = [];
-  for (let round = -1; round < rounds; round++) {
-    const { usedMs } = await raw.run(floorCalls(passes));
-    if (round >= 0) floor.push(usedMs);
-    for (const { expression, ms } of lanes) {
-      const { cpuMs } = await looped(root, expression, passes);
-      if (round >= 0) ms.push(cpuMs);
-    }
-  }
-  const yardstick = summarize(floor);
-  const found = lanes.map(({ what, most, ms }) => ({ what: `${passes} ${what}`, most, measured: summarize(ms) }));
+  const own = lanes.map(
+    ({ expression }) =>
+      async () =>
+        (await looped(root, expression, passes)).cpuMs,
+  );
+  const floor = async () => (await raw.run(floorCalls(passes))).usedMs;
+  const [yardstick, ...times] = await inTurns({ rounds, warmup: 1 }, [floor, ...own]);
+  const found = lanes.map(({ what, most }, index) => ({ what: `${passes} ${what}`, most, measured: times[index] ?? null }));
   return {
     rows: found.map(({ what, measured }) => ({ what, unit: 'ms', measured })),
     promises: found.map(({ what, most, measured }) =>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
 import { createRuntime } from '../src/entries/index.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type TurnExecutor,
 } from '../src/loop/index.ts';
 import { bareAgent, bareExecutor } from './loop.ts';
-import { descendants } from './residence.ts';
+import { usedCpuMs } from './residence.ts';
 import { TURNS, USERDATA, whereAgent, whereTool } from './sessions.ts';
 import { short, table } from './table.ts';
 
@@ -174,7 +173,10 @@ export async function measureFleet(
   drive: () => Promise<void>,
 ): Promise<FleetRow> {
   const turns = sessions * TURNS;
-  const spent = (): readonly (number | null)[] => [cpuMs(pids.hosts), pids.servers.length === 0 ? null : cpuMs(pids.servers)];
+  const spent = (): readonly (number | null)[] => [
+    usedCpuMs(pids.hosts, true),
+    pids.servers.length === 0 ? null : usedCpuMs(pids.servers, true),
+  ];
   const before = spent();
   const begun = performance.now();
   await drive();
@@ -207,29 +209,6 @@ export async function measureHere(
   await openFleetSessions(store, fleetSids('fleet', sessions));
   const row = { engine, executor, hosts: 1, inFlight };
   return await measureFleet(row, store, sessions, { hosts: [process.pid], servers: [] }, () => driveAll(host, '', sessions));
-}
-
-/** Fields of `stat` behind the name of a process: its time, and that of its children that have ended. */
-const TIMES = [11, 12, 13, 14] as const;
-/** Milliseconds in their unit, which is the same for every Linux. */
-const TICK_MS = 10;
-
-/** CPU time of processes and of all that they have started, in milliseconds; null where there is no `/proc`. */
-function cpuMs(pids: readonly number[]): number | null {
-  if (process.platform !== 'linux') return null;
-  const all = pids.flatMap((pid) => [pid, ...descendants(pid)]);
-  return TICK_MS * all.map(ticks).reduce((sum, each) => sum + each, 0);
-}
-
-function ticks(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return TIMES.reduce((sum, field) => sum + Number(fields[field]), 0);
-  } catch {
-    // It has ended meanwhile.
-    return 0;
-  }
 }
 
 /** The rows as a page of text. */

@@ -1,7 +1,7 @@
 import { createRuntime } from '../src/entries/index.ts';
-import { commands } from './breaches.ts';
 import { forgetPeak, residence, workerPid } from './residence.ts';
 import { short, table } from './table.ts';
+import { command } from './workloads.ts';
 
 /** One way to grow, and the memory that the process took. */
 export interface GrowthRow {
@@ -22,22 +22,22 @@ export const MOST_GROWTH = 1.25;
 
 const forever = (...lines: string[]): string[] => ['while true', ...lines, 'endwhile'];
 /** A list that grows by `steps` without end. */
-const list = (...steps: string[]): string => commands('set l = []', ...forever(...steps));
-const map = (step: string): string => commands('set m = {}', ...forever(step));
+const list = (...steps: string[]): string => command('set l = []', ...forever(...steps));
+const map = (step: string): string => command('set m = {}', ...forever(step));
 /** Lists of `size` items that are set one by one. */
 const grownLists = (size: number): string =>
   list('set p = []', ...Array.from({ length: size }, (_, index) => `set p[${index}] = 1`), 'set l[len(l)] = p');
 const mapsOf = (size: number): string =>
   list(`set l[len(l)] = {${Array.from({ length: size }, (_, index) => `'${String.fromCharCode(97 + index)}': 1`).join(', ')}}`);
 const handledErrors = (message: string): string =>
-  commands('set l = []', 'on error do', 'set l[len(l)] = system_error', 'clear_error', 'endon', ...forever(`fail ${message}`));
+  command('set l = []', 'on error do', 'set l[len(l)] = system_error', 'clear_error', 'endon', ...forever(`fail ${message}`));
 
 /** All ways in which values grow: texts, lists, maps, and each of them within the others. */
 const PATTERNS: Readonly<Record<string, string>> = {
-  'text doubled': commands("set s = 'x'", ...forever('set s = s + s')),
-  'wide text doubled': commands('set s = char(8364)', ...forever('set s = s + s')),
-  'wide text tripled': commands('set s = char(8364)', ...forever('set s = s + s + s')),
-  'wide texts': commands('set l = []', 'set s = char(8364) * 5000', ...forever('set l[len(l)] = s + len(l)')),
+  'text doubled': command("set s = 'x'", ...forever('set s = s + s')),
+  'wide text doubled': command('set s = char(8364)', ...forever('set s = s + s')),
+  'wide text tripled': command('set s = char(8364)', ...forever('set s = s + s + s')),
+  'wide texts': command('set l = []', 'set s = char(8364) * 5000', ...forever('set l[len(l)] = s + len(l)')),
   'grown lists of 1': grownLists(1),
   'grown lists of 4': grownLists(4),
   'list of texts': list("set l[len(l)] = 'k' + len(l)"),
@@ -58,7 +58,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   'map of numbers': map("set m['k' + len(m)] = 1"),
   'map of fractions': map("set m['k' + len(m)] = len(m) + 0.5"),
   'map by numbers': map("set m['' + len(m)] = 1"),
-  'map long keys': commands("set p = 'p' * 100", 'set m = {}', ...forever('set m[p + len(m)] = 1')),
+  'map long keys': command("set p = 'p' * 100", 'set m = {}', ...forever('set m[p + len(m)] = 1')),
   'map of maps': map("set m['k' + len(m)] = {}"),
   'map of maps of 1': map("set m['k' + len(m)] = {'a':1}"),
   'map of lists': map("set m['k' + len(m)] = []"),
@@ -66,11 +66,11 @@ const PATTERNS: Readonly<Record<string, string>> = {
   'map of texts': map("set m['k' + len(m)] = 'v' + len(m)"),
   'nested lists': list('set l = [l]'),
   'nested maps': map("set m = {'m': m}"),
-  'list joined': commands('set l = [1]', ...forever('set l = l + l')),
-  'list joined fractions': commands('set l = [1.5]', ...forever('set l = l + l')),
+  'list joined': command('set l = [1]', ...forever('set l = l + l')),
+  'list joined fractions': command('set l = [1.5]', ...forever('set l = l + l')),
   'padded lists': list('set p = nil', 'set p[10000] = 1', 'set l[len(l)] = p'),
-  copies: commands('set l[5000] = 1', 'set all = []', ...forever('set all[len(all)] = l', 'set l[0] = len(all)')),
-  'map copies': commands(
+  copies: command('set l[5000] = 1', 'set all = []', ...forever('set all[len(all)] = l', 'set l[0] = len(all)')),
+  'map copies': command(
     'set m = {}',
     'set i = 0',
     'while i < 1000',
@@ -80,10 +80,10 @@ const PATTERNS: Readonly<Record<string, string>> = {
     'set all = []',
     ...forever('set all[len(all)] = m', 'set m["k0"] = len(all)'),
   ),
-  template: commands("set s = 'x'", ...forever('set s = ```{{s}}{{s}}```')),
+  template: command("set s = 'x'", ...forever('set s = ```{{s}}{{s}}```')),
   chars: list('set l[len(l)] = char(len(l) % 60000)'),
   'wide chars': list('set l[len(l)] = char(128512)+len(l)'),
-  slices: commands("set s='abcdefghij'*100", 'set l = []', ...forever('for each c in s', 'set l[len(l)] = c', 'endfor')),
+  slices: command("set s='abcdefghij'*100", 'set l = []', ...forever('for each c in s', 'set l[len(l)] = c', 'endfor')),
   'text of lists': list("set l[len(l)] = '' + [len(l), 'x']"),
   errors: handledErrors("'x' * 5000"),
   'short errors': handledErrors("'x'"),
@@ -111,7 +111,7 @@ async function grow(pattern: string, source: string): Promise<GrowthRow> {
     concurrency: 1,
     limits: { memoryBytes: LIMIT_MB * MB, fuel: 1e12, cpuMs: 60_000, wallMs: 120_000 },
   });
-  await runtime.run(commands('emit 1'));
+  await runtime.run(command('emit 1'));
   await new Promise((resolve) => setTimeout(resolve, 50));
   const pid = workerPid();
   forgetPeak(pid);

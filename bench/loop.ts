@@ -19,7 +19,7 @@ import {
 import { defaultLimits } from '../src/wire/limits.ts';
 import { NO_USAGE } from '../src/wire/result.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
-import { type Summary, summarize } from './stats.ts';
+import { inTurns, type Summary } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
 /** The cost of a turn with one kind of store. */
@@ -55,12 +55,9 @@ export async function benchLoop(quick: boolean): Promise<PromiseReport<LoopRow>>
       lane('SQLite, log, power may fail', { store: safe, log: new FileLog(path('safe.jsonl'), { fsync: 'always' }) }),
     ];
     const [rounds, warmup] = quick ? [60, 20] : [1000, 100];
-    for (let round = 0; round < rounds + warmup; round++)
-      for (const { turn, ms } of lanes) {
-        const took = await turn(round);
-        if (round >= warmup) ms.push(took);
-      }
-    const rows = lanes.map(({ keeps, ms }) => ({ keeps, ms: summarize(ms) }));
+    const turns = lanes.map(({ turn }) => turn);
+    const times = await inTurns({ rounds, warmup }, turns);
+    const rows = lanes.map(({ keeps }, index) => ({ keeps, ms: times[index] ?? null }));
     const [bare, , stored, withLog] = rows.map(({ ms }) => ms);
     return {
       rows,
@@ -102,7 +99,7 @@ function bareLane(database: DatabaseSync, log: string) {
     appendFileSync(log, `${body}\n`);
     return performance.now() - start;
   };
-  return { keeps: 'nothing but bare work', turn, ms: [] as number[] };
+  return { keeps: 'nothing but bare work', turn };
 }
 
 function lane(keeps: string, options: Partial<LoopControllerOptions>) {
@@ -111,14 +108,14 @@ function lane(keeps: string, options: Partial<LoopControllerOptions>) {
   const loop = new LoopController({ executor: bareExecutor(), keyring, clock, ...options });
   let sid = '';
   const turn = async (round: number): Promise<number> => {
-    if (round % TURNS === 0) sid = await loop.open({ subject: 'bench', fields: {} });
+    if (sid === '' || round % TURNS === 0) sid = await loop.open({ subject: 'bench', fields: {} });
     const start = performance.now();
     const { decision, reason } = await loop.step(sid, { agent: bareAgent });
     const took = performance.now() - start;
     if (decision !== 'CONTINUE') throw new Error(`a turn ended with ${decision} (${reason})`);
     return took;
   };
-  return { keeps, turn, ms: [] as number[] };
+  return { keeps, turn };
 }
 
 const REPLY =

@@ -3,6 +3,7 @@ import { createRuntime, defineTool } from '../src/entries/index.ts';
 import { OURS } from './names.ts';
 import type { PeerProcess } from './peerprocess.ts';
 import { descendants, residence } from './residence.ts';
+import { median } from './stats.ts';
 import { short, table } from './table.ts';
 
 /** Resident memory of one thing, of ours or of a peer. */
@@ -102,10 +103,6 @@ async function openRoots(): Promise<number> {
 /** The rise from one step to the next, by the first and the last. */
 function slope(stairs: readonly number[]): number {
   return ((stairs.at(-1) ?? 0) - (stairs[0] ?? 0)) / (stairs.length - 1);
-}
-
-function median(values: readonly number[]): number | null {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? null;
 }
 
 /** The rows as a page of text. */

@@ -1,7 +1,7 @@
 import { MONTY, QUICKJS, QUICKJS_PROCESS } from './names.ts';
-import type { Workload } from './workloads.ts';
+import { append, CALLS, command, LOOP, lines, TEXT, TURN, type Workload } from './workloads.ts';
 
-/** What `bench peers` measures: a workload whose JavaScript is the body of a function, and what is promised of it. */
+/** What `bench peers` measures: a workload, and what is promised of it. */
 export interface PeerRow extends Omit<Workload, 'about'> {
   /** The most that our median may be, as a multiple of the peer's in the same run; null where nothing is promised. */
   readonly goal: { readonly peer: string; readonly most: number } | null;
@@ -9,47 +9,14 @@ export interface PeerRow extends Omit<Workload, 'about'> {
   readonly pace: 'rested' | 'burst';
 }
 
-const command = (...lines: readonly string[]): string => `command\n${lines.map((line) => `  ${line}\n`).join('')}endcommand\n`;
-const js = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
-const py = js;
-
 type Body = Pick<PeerRow, 'neuroscript' | 'javascript' | 'python' | 'result'>;
 
 function row(name: string, goal: PeerRow['goal'], body: Body, pace: PeerRow['pace'] = 'burst'): PeerRow {
-  return { name, goal, pace, ...body };
+  const { neuroscript, javascript, python, result } = body;
+  return { name, goal, pace, neuroscript, javascript, python, result };
 }
 
 const most = (times: number, peer: string): PeerRow['goal'] => ({ peer, most: times });
-
-const TURN: Body = { neuroscript: { commands: command('emit 1') }, javascript: 'return 1', python: '1', result: 1 };
-
-const LOOP: Body = {
-  neuroscript: {
-    commands: command(
-      'set i = 0',
-      'set sum = 0',
-      'while i < 1000000',
-      '  set sum = sum + i',
-      '  set i = i + 1',
-      'endwhile',
-      'emit sum',
-    ),
-  },
-  javascript: 'let i = 0, sum = 0; while (i < 1000000) { sum = sum + i; i = i + 1; } return sum',
-  python: py('i = 0', 'sum = 0', 'while i < 1000000:', '    sum = sum + i', '    i = i + 1', 'sum'),
-  result: (1_000_000 * 999_999) / 2,
-};
-
-const FIB: Body = {
-  neuroscript: {
-    library:
-      'func fib(needs n returns value) means\n  if n < 2\n    return n\n  endif\n  return fib(n - 1) + fib(n - 2)\nendfunc\n',
-    commands: command('emit fib(25)'),
-  },
-  javascript: 'const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2)); return fib(25)',
-  python: py('def fib(n):', '    if n < 2:', '        return n', '    return fib(n - 1) + fib(n - 2)', 'fib(25)'),
-  result: 75_025,
-};
 
 const DEEP: Body = {
   neuroscript: {
@@ -66,7 +33,7 @@ const DEEP: Body = {
   },
   javascript:
     'const down = (n) => (n < 1 ? 0 : down(n - 1) + 1); let sum = 0; for (let i = 0; i < 1000; i++) sum += down(30); return sum',
-  python: py(
+  python: lines(
     'def down(n):',
     '    if n < 1:',
     '        return 0',
@@ -78,17 +45,6 @@ const DEEP: Body = {
   ),
   result: 30_000,
 };
-
-function append(n: number): Body {
-  return {
-    neuroscript: {
-      commands: command('set l = []', `while len(l) < ${n}`, '  set l[len(l)] = len(l)', 'endwhile', `emit len(l) + l[${n - 1}]`),
-    },
-    javascript: `const l = []; while (l.length < ${n}) l.push(l.length); return l.length + l[${n - 1}]`,
-    python: py('l = []', `while len(l) < ${n}:`, '    l.append(len(l))', `len(l) + l[${n - 1}]`),
-    result: 2 * n - 1,
-  };
-}
 
 function mapSet(n: number): Body {
   return {
@@ -104,27 +60,10 @@ function mapSet(n: number): Body {
       ),
     },
     javascript: `const m = new Map(); for (let i = 0; i < ${n}; i++) m.set("k" + i, i); return m.size`,
-    python: py('m = {}', 'i = 0', `while i < ${n}:`, '    m["k" + str(i)] = i', '    i = i + 1', 'len(m)'),
+    python: lines('m = {}', 'i = 0', `while i < ${n}:`, '    m["k" + str(i)] = i', '    i = i + 1', 'len(m)'),
     result: n,
   };
 }
-
-const TEXT: Body = {
-  neuroscript: {
-    commands: command(
-      'set t = ""',
-      'set i = 0',
-      'while i < 20000',
-      '  set t = t + "piece "',
-      '  set i = i + 1',
-      'endwhile',
-      'emit len(t)',
-    ),
-  },
-  javascript: 'let t = ""; for (let i = 0; i < 20000; i++) t = t + "piece "; return t.length',
-  python: py('t = ""', 'i = 0', 'while i < 20000:', '    t = t + "piece "', '    i = i + 1', 'len(t)'),
-  result: 120_000,
-};
 
 const SORT: Body = {
   neuroscript: {
@@ -136,7 +75,7 @@ const SORT: Body = {
   },
   javascript:
     'const t = "delta,alpha,echo,bravo,charlie,".repeat(20000); const l = t.split(",").sort(); return l.length + l[50000].length',
-  python: py('t = "delta,alpha,echo,bravo,charlie," * 20000', 'l = sorted(t.split(","))', 'len(l) + len(l[50000])'),
+  python: lines('t = "delta,alpha,echo,bravo,charlie," * 20000', 'l = sorted(t.split(","))', 'len(l) + len(l[50000])'),
   // Place 50,000 is the last `charlie` but one in the third fifth, after the one empty text.
   result: 100_001 + 'charlie'.length,
 };
@@ -155,13 +94,13 @@ const WORDS: Body = {
       'emit counts["fox"] + len(counts)',
     ),
   },
-  javascript: js(
+  javascript: lines(
     'const t = "the quick brown fox jumps over a lazy dog ".repeat(24000);',
     'const counts = {};',
     'for (const w of t.trim().split(" ")) { if (counts[w] === undefined) counts[w] = 0; counts[w] = counts[w] + 1; }',
     'return counts["fox"] + Object.keys(counts).length',
   ),
-  python: py(
+  python: lines(
     't = "the quick brown fox jumps over a lazy dog " * 24000',
     'counts = {}',
     'for w in t.split():',
@@ -188,7 +127,7 @@ const RECORDS: Body = {
       'emit len(out) + out[0]["id"]',
     ),
   },
-  javascript: js(
+  javascript: lines(
     'const out = [];',
     'for (let i = 0; i < 10000; i++) {',
     '  const r = {id: i, name: "user", score: i * 2};',
@@ -196,7 +135,7 @@ const RECORDS: Body = {
     '}',
     'return out.length + out[0].id',
   ),
-  python: py(
+  python: lines(
     'out = []',
     'i = 0',
     'while i < 10000:',
@@ -217,15 +156,15 @@ const PATTERN: Body = {
     ),
   },
   javascript: 'return "error 42 in line 7; all is well so far; ".repeat(25000).match(/error [0-9]+/g).length',
-  python: py('import re', 't = "error 42 in line 7; all is well so far; " * 25000', 'len(re.findall("error [0-9]+", t))'),
+  python: lines('import re', 't = "error 42 in line 7; all is well so far; " * 25000', 'len(re.findall("error [0-9]+", t))'),
   result: 25_000,
 };
 
 const PARSED = 5_000;
 const PARSE: Body = {
   neuroscript: { commands: command('set x = 0', ...Array<string>(PARSED).fill('set x = x + 1'), 'emit x') },
-  javascript: js('let x = 0;', ...Array<string>(PARSED).fill('x = x + 1;'), 'return x'),
-  python: py('x = 0', ...Array<string>(PARSED).fill('x = x + 1'), 'x'),
+  javascript: lines('let x = 0;', ...Array<string>(PARSED).fill('x = x + 1;'), 'return x'),
+  python: lines('x = 0', ...Array<string>(PARSED).fill('x = x + 1'), 'x'),
   result: PARSED,
 };
 
@@ -249,7 +188,7 @@ const AGENT: Body = {
       'emit total',
     ),
   },
-  javascript: js(
+  javascript: lines(
     'const notes = []; let total = 0, found, note;',
     ...Array.from({ length: STANZAS }, (_, i) => [
       `found = echo(${i});`,
@@ -264,7 +203,7 @@ const AGENT: Body = {
     '}',
     'return total',
   ),
-  python: py(
+  python: lines(
     'notes = []',
     'total = 0',
     ...Array.from({ length: STANZAS }, (_, i) => [
@@ -289,7 +228,7 @@ export const PEER_ROWS: readonly PeerRow[] = [
   TRIVIAL,
   row('the same, back to back', most(3, QUICKJS), TURN),
   row('loop 1 M', most(0.5, QUICKJS), LOOP),
-  row('fib(25)', most(1, QUICKJS), FIB),
+  row('fib(25)', most(1, QUICKJS), CALLS),
   row('30 calls deep × 1,000', most(1.5, QUICKJS), DEEP),
   row('append 10 k', most(1, MONTY), append(10_000)),
   row('append 100 k', most(0.6, MONTY), append(100_000)),

@@ -4,7 +4,7 @@ import { FLOOR, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { FLOOR_FLAGS, PEER_FLOORS } from './peerfloors.ts';
 import { QuickJsProcess } from './quickjs.ts';
 import { RawProcess, type RawRun } from './rawprocess.ts';
-import type { Workload } from './workloads.ts';
+import { script, type Workload } from './workloads.ts';
 
 /** Limits of every engine that supports them: ours cannot be switched off. */
 const SECONDS = 10;
@@ -29,13 +29,13 @@ export async function openQuickJs(): Promise<Engine> {
   return {
     name: 'quickjs-emscripten',
     boundary: 'WebAssembly, in process',
-    run: ({ javascript }) =>
+    run: (workload) =>
       timed(() => {
         const context = quickjs.newContext();
         context.runtime.setMemoryLimit(MEMORY_MB * 1024 * 1024);
         context.runtime.setInterruptHandler(shouldInterruptAfterDeadline(Date.now() + SECONDS * 1000));
         try {
-          return context.unwrapResult(context.evalCode(javascript)).consume((handle) => context.dump(handle));
+          return context.unwrapResult(context.evalCode(script(workload))).consume((handle) => context.dump(handle));
         } finally {
           context.dispose();
         }
@@ -50,7 +50,7 @@ export async function openQuickJsProcess(): Promise<Engine> {
   return pooled(free, {
     name: QUICKJS_PROCESS,
     boundary: 'process + WebAssembly',
-    run: (own, { javascript: script }) => timed(() => own.run({ script, ms: SECONDS * 1000, memoryMb: MEMORY_MB })),
+    run: (own, workload) => timed(() => own.run({ script: script(workload), ms: SECONDS * 1000, memoryMb: MEMORY_MB })),
   });
 }
 
@@ -99,7 +99,7 @@ async function openRaw(
   boundary: string,
   time: 'ms' | 'insideMs',
   flags: readonly string[] = [],
-  perform = (raw: RawProcess, { javascript }: Workload): Promise<RawRun> => raw.run(javascript),
+  perform = (raw: RawProcess, workload: Workload): Promise<RawRun> => raw.run(script(workload)),
 ): Promise<Engine> {
   const processes = await Promise.all(Array.from({ length: availableParallelism() }, () => RawProcess.open(flags)));
   return pooled(processes, {

@@ -3,6 +3,7 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
 import { FLOOR, OURS, OURS_KEPT, QUICKJS_PROCESS } from './names.ts';
+import { perform, textsOf } from './ours.ts';
 import { FLOOR_FLAGS, PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
@@ -10,6 +11,7 @@ import { QuickJsProcess } from './quickjs.ts';
 import { RawProcess, type RawRun } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
+import { script, TURN } from './workloads.ts';
 
 /** One engine on one row. */
 export interface PeerResult {
@@ -116,19 +118,7 @@ function ours(name: string, runtime: Runtime): Lane {
   return {
     name,
     boundary: 'process and isolate',
-    async run({ neuroscript: { library, commands } }) {
-      const sources = library === undefined ? [] : [{ name: 'lib', text: library }];
-      const start = performance.now();
-      const { error, values } = await runtime
-        .interpreter()
-        .fork()
-        .runRequest({ sources: [...sources, { name: 'src', text: commands }] });
-      return {
-        value: values[0],
-        ms: performance.now() - start,
-        error: error === null ? null : `${error.code}: ${error.message}`,
-      };
-    },
+    run: ({ neuroscript }) => perform(runtime, textsOf(neuroscript)),
   };
 }
 
@@ -137,9 +127,9 @@ function quickJs(engine: QuickJsProcess): Lane {
   return {
     name: QUICKJS_PROCESS,
     boundary: 'process',
-    async run({ javascript }) {
+    async run(row) {
       const start = performance.now();
-      const value = await engine.run({ ...LIMITS, script: `(() => {${javascript}\n})()` });
+      const value = await engine.run({ ...LIMITS, script: script(row) });
       return { value, ms: performance.now() - start, error: null };
     },
   };
@@ -171,7 +161,7 @@ async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']>
 
 async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): Promise<PeerResult[]> {
   const found = lanes.map((lane) => ({ lane, times: [] as number[], note: null as string | null }));
-  const turns = row.javascript === 'return 1' ? TURNS : 1;
+  const turns = row.javascript === TURN.javascript ? TURNS : 1;
   for (let round = -1; round < rounds; round++)
     for (let at = 0; at < found.length; at++) {
       const each = found[(at + round + 1) % found.length];

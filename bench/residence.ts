@@ -36,16 +36,27 @@ export function forgetPeak(pid: number): void {
 /** Linux counts CPU time in hundredths of a second, whatever its clock. */
 const TICK_MS = 10;
 
-/** CPU milliseconds that this process and every process below it have used so far; null where the system does not tell. */
-export function usedCpuMs(): number | null {
+/** Fields of `stat` behind the name of a program, which stands in brackets: user and system time of a process, and of its children that have ended. */
+const [OWN, ENDED] = [
+  [11, 12],
+  [13, 14],
+];
+
+/** CPU milliseconds that processes and all below them have used so far, with `ended` those that have ended too; null where the system does not tell. */
+export function usedCpuMs(pids: readonly number[] = [process.pid], ended = false): number | null {
   if (process.platform !== 'linux') return null;
-  return [process.pid, ...descendants()].reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+  const fields = ended ? [...OWN, ...ENDED] : OWN;
+  return pids.flatMap((pid) => [pid, ...descendants(pid)]).reduce((sum, pid) => sum + cpuMsOf(pid, fields), 0);
 }
 
-/** User and system time of a process: the 14th and 15th field. The name of the program is the second, in brackets. */
-function cpuMsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+function cpuMsOf(pid: number, fields: readonly number[]): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return fields.reduce((sum, field) => sum + Number(stat[field]), 0) * TICK_MS;
+  } catch {
+    // It has ended meanwhile.
+    return 0;
+  }
 }
 
 /** Nanoseconds that the main thread of a process has computed so far; exact while it sleeps. Works on Linux only. */

@@ -1,5 +1,6 @@
 import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
+import { performRight, textsOf } from './ours.ts';
 import { PEER_ROWS } from './peerrows.ts';
 import { type PromiseRow, ratio } from './promises.ts';
 import { summarize } from './stats.ts';
@@ -39,10 +40,5 @@ export async function measureRules(rounds: number): Promise<PromiseRow[]> {
 async function cpuMs(runtime: Runtime, name: string): Promise<number> {
   const row = PEER_ROWS.find((each) => each.name === name);
   if (row === undefined) throw new Error(`there is no workload ${name}`);
-  const { library, commands } = row.neuroscript;
-  const texts = library === undefined ? [commands] : [library, commands];
-  const sources = texts.map((text, index) => ({ name: `${index}.ns`, text }));
-  const { error, usage, values } = await runtime.interpreter().fork().runRequest({ sources });
-  if (error !== null || values[0] !== row.result) throw new Error(`${name}: ${error?.message ?? JSON.stringify(values[0])}`);
-  return usage.cpuMs;
+  return (await performRight(runtime, textsOf(row.neuroscript), row.result)).usage.cpuMs;
 }

@@ -1,4 +1,5 @@
 import { floorLoop } from './floor.ts';
+import { command, lines } from './workloads.ts';
 
 /** NeuroScript programs of any size, for work that must grow no faster than its size. */
 export interface Sized {
@@ -14,20 +15,8 @@ export interface Sized {
   result(size: number): number;
 }
 
-const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;
-
 const repeated = (size: number, start: string, step: string, result: string): string =>
-  lines(
-    'command',
-    `  ${start}`,
-    '  set i = 0',
-    `  while i < ${size}`,
-    `    ${step}`,
-    '    set i = i + 1',
-    '  endwhile',
-    `  emit ${result}`,
-    'endcommand',
-  );
+  command(start, 'set i = 0', `while i < ${size}`, `  ${step}`, '  set i = i + 1', 'endwhile', `emit ${result}`);
 
 /** Containers and texts that grow by one piece a pass. */
 export const GROWING: readonly Sized[] = [

@@ -3,17 +3,17 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import type { Candidate, Row } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { measureFuel } from './fuel.ts';
-import { RAW_PROCESS } from './names.ts';
+import { MONTY, RAW_PROCESS } from './names.ts';
+import { performRight } from './ours.ts';
 import { judged, type PromiseRow, ratio } from './promises.ts';
 import { RawProcess } from './rawprocess.ts';
 import { measureRules } from './rules.ts';
 import { GROWING, library, nested, rawLibrary, sums } from './sizes.ts';
-import { type Summary, summarize } from './stats.ts';
+import { inTurns, median } from './stats.ts';
 import { CALLS, LOOP } from './workloads.ts';
 
 /** Pause between runs, in which the worker discards its isolate and makes the next, as it does between turns. */
 const REST_MS = 20;
-const MONTY = '@pydantic/monty';
 /** Sizes of the programs. `rawLines` of JavaScript take about as long as `lines`: equal times suffer alike from a busy machine. */
 const SIZES = {
   whole: { items: 10_000, lines: 5_000, rawLines: 20_000, depth: 95, terms: 4_000 },
@@ -70,7 +70,7 @@ async function again(runtime: Runtime, candidates: readonly Candidate[], rounds:
   const theirs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     marks.length = 0;
-    await emitted(runtime, [CALLS.neuroscript.library ?? '', source], CALLS.result);
+    await performRight(runtime, [CALLS.neuroscript.library ?? '', source], CALLS.result);
     ours.push((marks[1] ?? Number.NaN) - (marks[0] ?? Number.NaN));
     if (peer !== undefined) theirs.push((await peer.run(CALLS)).ms);
   }
@@ -83,9 +83,9 @@ async function again(runtime: Runtime, candidates: readonly Candidate[], rounds:
 async function growth(runtime: Runtime, raw: RawProcess, rounds: number, { items }: Sizes): Promise<PromiseRow[]> {
   const found: PromiseRow[] = [];
   for (const { name, source, floor, result, most } of GROWING) {
-    const cpuMs = (size: number) => async () => (await emitted(runtime, [source(size)], result(size))).cpuMs;
+    const cpuMs = (size: number) => async () => (await performRight(runtime, [source(size)], result(size))).usage.cpuMs;
     const bare = async () => (await raw.run(floor(items))).usedMs;
-    const [small, large, yardstick] = await inTurns(rounds, [cpuMs(items), cpuMs(10 * items), bare]);
+    const [small, large, yardstick] = await inTurns({ rounds, pauseMs: REST_MS }, [cpuMs(items), cpuMs(10 * items), bare]);
     const of = (what: string) => `${what}, CPU time in the isolate`;
     found.push(
       ratio(of(`${items} ${name}, cold, by the smallest interpreter`), [small, yardstick], 'ms', ['most', most]),
@@ -104,9 +104,9 @@ async function parsing(
 ): Promise<PromiseRow[]> {
   const text = library(lines);
   const script = rawLibrary(rawLines);
-  const ours = async () => (await emitted(runtime, unseen(text), 1)).ms;
+  const ours = async () => (await performRight(runtime, unseen(text), 1)).ms;
   const bare = async () => (await raw.run(`// ${texts++}\n${script}`)).ms;
-  const pair = await inTurns(rounds, [ours, bare]);
+  const pair = await inTurns({ rounds, pauseMs: REST_MS }, [ours, bare]);
   const doubled = (what: string, measured: number): PromiseRow =>
     judged(`${what}, by half of it`, measured, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds);
   const what = `parse and build of ${lines} lines, warm, by ${rawLines} lines of JavaScript in ${RAW_PROCESS}`;
@@ -122,7 +122,7 @@ async function parsing(
 async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<number> {
   const run = async (text: string) => {
     await sleep(REST_MS);
-    return (await emitted(runtime, unseen(text), 1)).ms;
+    return (await performRight(runtime, unseen(text), 1)).ms;
   };
   const ratios: number[] = [];
   for (let round = 0; round < rounds; round++) ratios.push(1 / ((await run(first)) / (await run(second))));
@@ -134,36 +134,4 @@ let texts = 0;
 /** A library and an empty program. The text is new each time, because a worker keeps the trees of libraries and would parse nothing. */
 function unseen(text: string): readonly string[] {
   return [`${text}# ${performance.timeOrigin} ${texts++}\n`, 'command\nemit 1\nendcommand\n'];
-}
-
-/** Measures series in turns, each piece after a pause. */
-async function inTurns(rounds: number, pieces: readonly (() => Promise<number>)[]): Promise<(Summary | null)[]> {
-  const times = pieces.map((): number[] => []);
-  for (let round = 0; round < rounds; round++)
-    for (const [index, piece] of pieces.entries()) {
-      await sleep(REST_MS);
-      times[index]?.push(await piece());
-    }
-  return times.map(summarize);
-}
-
-/** One run in a fresh isolate, from text to result: elapsed, and CPU time in the isolate. Throws when the run emits anything but the expected result. */
-async function emitted(
-  runtime: Runtime,
-  sources: readonly string[],
-  result: number,
-): Promise<{ readonly ms: number; readonly cpuMs: number }> {
-  const fork = runtime.interpreter().fork();
-  const start = performance.now();
-  const { error, usage, values } = await fork.runRequest({
-    sources: sources.map((text, index) => ({ name: `${index}.ns`, text })),
-  });
-  const ms = performance.now() - start;
-  if (error !== null) throw new Error(`${error.code}: ${error.message}`);
-  if (values[0] !== result) throw new Error(`a program emitted ${JSON.stringify(values[0])} instead of ${result}`);
-  return { ms, cpuMs: usage.cpuMs };
-}
-
-function median(values: readonly number[]): number {
-  return summarize(values)?.median ?? Number.NaN;
 }

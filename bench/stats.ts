@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Summary of a series of measurements. A percentile is null if the series is too short for it. */
 export interface Summary {
   readonly samples: number;
@@ -33,6 +35,35 @@ export function summarize(values: readonly number[]): Summary | null {
     p95: sorted.length >= ENOUGH.p95 ? at(0.95) : null,
     p99: sorted.length >= ENOUGH.p99 ? at(0.99) : null,
   };
+}
+
+/** The median of a series; NaN of an empty one. */
+export function median(values: readonly number[]): number {
+  return summarize(values)?.median ?? Number.NaN;
+}
+
+/** How series are measured. */
+interface Turns {
+  readonly rounds: number;
+  /** Rounds before, which do not count. */
+  readonly warmup?: number;
+  /** Pause before each piece, in milliseconds. */
+  readonly pauseMs?: number;
+}
+
+/** Measures series in turns, so that other work of the machine meets all alike. A piece resolves with its time. */
+export async function inTurns(
+  { rounds, warmup = 0, pauseMs = 0 }: Turns,
+  pieces: readonly ((round: number) => Promise<number>)[],
+): Promise<(Summary | null)[]> {
+  const times = pieces.map((): number[] => []);
+  for (let round = -warmup; round < rounds; round++)
+    for (const [index, piece] of pieces.entries()) {
+      if (pauseMs > 0) await sleep(pauseMs);
+      const time = await piece(round);
+      if (round >= 0) times[index]?.push(time);
+    }
+  return times.map(summarize);
 }
 
 /** Confidence of {@link medianBound}. */

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BURST, type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { OURS, OURS_KEPT, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
-import { type Summary, summarize } from './stats.ts';
+import { inTurns, type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 import { TURN } from './workloads.ts';
 
@@ -64,16 +63,10 @@ export async function benchTurns(candidates: readonly Candidate[], quick: boolea
 /** Turns of ours and of the raw isolate in a process in turn, each after a rest, which a busy machine also needs to prepare the next one. */
 async function alternating(candidates: readonly Candidate[], rounds: number): Promise<readonly [Summary | null, Summary | null]> {
   const engines = candidates.flatMap((candidate): Engine[] => ('engine' in candidate ? [candidate.engine] : []));
-  const series = [OURS, RAW_PROCESS].map((name) => ({
-    engine: engines.find((each) => each.name === name),
-    times: [] as number[],
-  }));
-  for (let round = 0; round < rounds; round++)
-    for (const { engine, times } of series) {
-      await sleep(REST_MS);
-      if (engine !== undefined) times.push((await engine.run(TURN)).ms);
-    }
-  return [summarize(series[0]?.times ?? []), summarize(series[1]?.times ?? [])];
+  const pair = [OURS, RAW_PROCESS].flatMap((name) => engines.find((each) => each.name === name) ?? []);
+  const pieces = pair.map((engine) => async () => (await engine.run(TURN)).ms);
+  const [ours = null, raw = null] = await inTurns({ rounds, pauseMs: REST_MS }, pieces);
+  return [ours, raw];
 }
 
 /** The rows as a page of text. */
