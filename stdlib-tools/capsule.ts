@@ -19,7 +19,6 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
   const kept = storage === undefined ? NOTHING_KEPT : new KeptCapsules(storage);
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.capsule.List',
       description: 'Lists the ids of all capsules.',
       example: 'tool.capsule.List()',
@@ -32,7 +31,6 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.capsule.Read',
       description: 'Reads a capsule as a map with id, version, content and metadata; nil if there is none.',
       example: 'tool.capsule.Read("capsule/askloop")',
@@ -49,7 +47,6 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.capsule.Add',
       description: 'Adds a capsule. Fails with code 42 if there is one with this name and version.',
       example:

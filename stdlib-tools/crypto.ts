@@ -26,7 +26,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
   const uuid = options.uuid ?? randomUUID;
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.Hash',
       description: `Computes a hash of a string or bytes, as lower-case hexadecimal. Algorithms: ${HASHES.join(', ')}.`,
       example: 'tool.crypto.Hash("hello", "sha256")',
@@ -41,7 +40,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
         createHash(known(algorithm, HASHES)).update(bytesOf('input_string', input)).digest('hex'),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.HMAC',
       description: `Computes an HMAC of a string or bytes with a secret key, as lower-case hexadecimal. Algorithms: ${HMACS.join(', ')}.`,
       example: 'tool.crypto.HMAC("msg", "key", "sha256")',
@@ -57,7 +55,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
         createHmac(known(algorithm, HMACS), bytesOf('secret_key', key)).update(bytesOf('input_string', input)).digest('hex'),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.UUID',
       description: 'Returns a new random UUID (version 4).',
       example: 'tool.crypto.UUID()',
@@ -66,7 +63,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       run: () => uuid(),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.SignJWT',
       description: `Signs claims with a shared secret and returns the JSON Web Token. Algorithms: ${JWT_ALGORITHMS.join(', ')}.`,
       example: 'tool.crypto.SignJWT({"sub": "user123"}, "your-secret", "HS256")',
@@ -85,7 +81,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.VerifyJWT',
       description:
         'Verifies a JSON Web Token and returns its claims. Fails with code 41 if the signature is wrong or the token is not valid now.',
@@ -99,7 +94,6 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       run: ({ token_string: token, secret }, { turn }) => verifyJwt(token, secret, turn.now() / 1000),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.crypto.DecodeJWT',
       description: 'Returns the claims of a JSON Web Token without verifying it. Do not trust them.',
       example: 'tool.crypto.DecodeJWT(token)',

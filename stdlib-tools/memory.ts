@@ -21,7 +21,6 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
   const scope = options.scope ?? actorScope;
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.memory.Get',
       description: 'Reads the value at a path as [value, version]; [nil, 0] if there is none.',
       example: 'tool.memory.Get("/plans/today")',
@@ -35,7 +34,6 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.memory.CAS',
       description: 'Stores a value at a path if its version has not changed. Returns [ok, version].',
       example: 'tool.memory.CAS("/plans/today", 0, ["read", "write"])',

@@ -25,7 +25,6 @@ const MAX_STEPS = 1000;
 export function policyTools(rule: StepRule): readonly ToolDefinition[] {
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.policy.Allow',
       description: 'Tells whether a plan may be applied, as [ok, why]. A plan is a list of {"op", "path", "value"}.',
       example: 'tool.policy.Allow([{"op": "set", "path": "/plans/today", "value": 1}])',

@@ -9,6 +9,7 @@ export function rootTools(): readonly ToolDefinition[] {
   return [
     defineStandard({
       name: 'tool.ns.def_global_const',
+      setsVariables: true,
       description: 'Defines a global constant, which every procedure sees at once. A name that is already in use is refused.',
       example: 'tool.ns.def_global_const("limit", 3)',
       args: [
@@ -25,6 +26,7 @@ export function rootTools(): readonly ToolDefinition[] {
     }),
     defineStandard({
       name: 'tool.script.LoadScript',
+      setsVariables: true,
       description: 'Loads the procedures and event handlers of a library, for the runs after this one.',
       example: 'tool.script.LoadScript("func twice(needs n returns r) means\\n  return n * 2\\nendfunc\\n")',
       args: [{ name: 'text', type: 'string', description: 'NeuroScript source: `func` and `on event` blocks' }],
@@ -38,6 +40,7 @@ export function rootTools(): readonly ToolDefinition[] {
     }),
     defineStandard({
       name: 'tool.script.ListFunctions',
+      setsVariables: true,
       description: 'Lists the procedures of this interpreter with their signatures. Optional parameters stand in brackets.',
       example: 'tool.script.ListFunctions()',
       returns: 'map from name to signature',

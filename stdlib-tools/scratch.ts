@@ -30,7 +30,6 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
   wholeNumber(1)('maxTtlSeconds', most);
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.scratch.Get',
       description: 'Reads a value of this session as [value, version]; [nil, 0] if there is none or it has expired.',
       example: 'tool.scratch.Get("draft")',
@@ -44,7 +43,6 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.scratch.PutCAS',
       description: `Stores a value for up to ${most} seconds if its version has not changed. Returns [ok, version].`,
       example: 'tool.scratch.PutCAS("draft", 0, "first words", 60)',

@@ -12,7 +12,6 @@ function accountTools(): readonly ToolDefinition[] {
   const fields = 'a map with kind, provider and api_key; org_id, project_id and notes are optional';
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.account.Register',
       description: 'Adds an account. Its key can be used, but not read.',
       example: 'tool.account.Register("work", {"kind": "llm", "provider": "acme", "api_key": "k-1"})',
@@ -30,7 +29,6 @@ function accountTools(): readonly ToolDefinition[] {
     }),
     remove('account', (runtime, name) => runtime.adminStores().accounts.delete(name)),
     defineStandard({
-      setsVariables: false,
       name: 'tool.account.List',
       description: 'Lists the names of all accounts, in lower case.',
       example: 'tool.account.List()',
@@ -40,7 +38,6 @@ function accountTools(): readonly ToolDefinition[] {
       run: (_, { stores }) => stores.accounts.list(),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.account.Get',
       description: 'Reads an account as a map without its key; nil if there is none.',
       example: 'tool.account.Get("work")',
@@ -65,7 +62,6 @@ function modelTools(): readonly ToolDefinition[] {
   ] as const;
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.agentmodel.Register',
       description: 'Adds an agent that `ask` can name.',
       example: 'tool.agentmodel.Register("fast", {"provider": "acme", "model": "acme-1", "account_name": "work"})',
@@ -79,7 +75,6 @@ function modelTools(): readonly ToolDefinition[] {
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.agentmodel.Update',
       description: 'Sets the given fields of an agent and keeps the others. The value nil removes a field.',
       example: 'tool.agentmodel.Update("fast", {"temperature": 0.2})',
@@ -94,7 +89,6 @@ function modelTools(): readonly ToolDefinition[] {
     }),
     remove('agentmodel', (runtime, name) => runtime.adminStores().models.delete(name)),
     defineStandard({
-      setsVariables: false,
       name: 'tool.agentmodel.List',
       description: 'Lists the names of all agents.',
       example: 'tool.agentmodel.List()',
@@ -104,7 +98,6 @@ function modelTools(): readonly ToolDefinition[] {
       run: (_, { stores }) => stores.models.list(),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.agentmodel.Get',
       description: 'Reads an agent as a map; nil if there is none.',
       example: 'tool.agentmodel.Get("fast")',
@@ -122,7 +115,6 @@ function remove(
   run: (runtime: Parameters<ToolDefinition['run']>[1], name: string) => boolean,
 ): ToolDefinition {
   return defineStandard({
-    setsVariables: false,
     name: `tool.${group}.Delete`,
     description: `Removes an ${group === 'account' ? 'account' : 'agent'}. Returns false if there was none.`,
     example: `tool.${group}.Delete("old")`,

@@ -9,7 +9,6 @@ export function systemTools({ policy }: { readonly policy: Policy }): readonly T
   const guard = new PolicyGuard(policy);
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.system.Caps',
       description:
         'Returns the capabilities that this host permits, as a map such as {"memory:read": true, "memory:write": false}.',

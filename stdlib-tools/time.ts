@@ -25,7 +25,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     throw new ConfigError(`maxSleepSeconds must be a number above 0, got ${String(longest)}`);
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.Now',
       description: 'Returns the current time.',
       example: 'tool.time.Now()',
@@ -34,7 +33,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       run: (_, { turn }) => TimeDate.from(new Date(turn.now())),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.Sleep',
       description: `Waits for up to ${longest} seconds. The wait counts towards the time limit of the run.`,
       example: 'tool.time.Sleep(0.01)',
@@ -49,7 +47,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.Parse',
       description: 'Parses an RFC 3339 string as a point in time.',
       example: 'tool.time.Parse("2025-10-15T08:00:00Z")',
@@ -66,7 +63,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.Unix',
       description: 'Converts a point in time to seconds since 1970-01-01T00:00:00Z, to the millisecond.',
       example: 'tool.time.Unix(tool.time.Parse("2025-10-15T08:00:00.25Z"))',
@@ -76,7 +72,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       run: ({ time }) => time.toDate().getTime() / 1000,
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.FromUnix',
       description: 'Converts seconds since 1970-01-01T00:00:00Z to a point in time, to the millisecond.',
       example: 'tool.time.FromUnix(1760515200)',
@@ -86,7 +81,6 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       run: ({ seconds }) => timeAt(seconds * 1000),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.time.Add',
       description: 'Adds seconds to a point in time.',
       example: 'tool.time.Add(tool.time.Parse("2025-10-15T08:00:00Z"), 90)',

@@ -25,7 +25,6 @@ const filter = { name: 'filter', type: 'string', required: false, description: '
 export function toolsTools(): readonly ToolDefinition[] {
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.tools.List',
       description: 'Lists the available tools with their signatures. `filter` selects the tools whose name contains it.',
       example: 'tool.tools.List("tools.")',
@@ -35,7 +34,6 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: ({ filter: part }, { tools }) => toolCatalogue(listed(tools, part)).map(({ call }) => call),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.tools.Help',
       description: 'Describes a tool: what it does, its arguments and its result. Fails with code 3 if there is no such tool.',
       example: 'tool.tools.Help("tools.List")',
@@ -45,7 +43,6 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: ({ name }, { tools }) => help(tools, name),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.meta.Find',
       description:
         'Finds the tools that a program may call by what they do: the best first, each with its signature and what it does.',
@@ -62,7 +59,6 @@ export function toolsTools(): readonly ToolDefinition[] {
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.meta.ListTools',
       description: 'Lists the available tools as maps.',
       example: 'tool.meta.ListTools()',
@@ -71,7 +67,6 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: (_, { tools }) => listed(tools, null).map(specOf),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.meta.GetTool',
       description: 'Describes one tool as a map with `found` and, if it was found, `spec`.',
       example: 'tool.meta.GetTool("tool.tools.List")',
@@ -84,7 +79,6 @@ export function toolsTools(): readonly ToolDefinition[] {
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.meta.ToolsHelp',
       description: 'Describes all tools whose name contains `filter`, as one page of Markdown.',
       example: 'tool.meta.ToolsHelp("tools.")',

@@ -141,7 +141,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
 
   return [
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Read',
       description: 'Reads a file as UTF-8 text.',
       example: 'tool.fs.Read("notes/today.txt")',
@@ -151,7 +150,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: async ({ filepath }, runtime) => textOf(filepath, await bytesOf(filepath, runtime)),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.ReadBytes',
       description: 'Reads a file as bytes.',
       example: 'tool.fs.ReadBytes("notes/today.txt")',
@@ -161,7 +159,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: async ({ filepath }, runtime) => new Uint8Array(await bytesOf(filepath, runtime)),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Write',
       description: 'Writes a file and replaces its content. Missing directories are made. Returns "OK".',
       example: 'tool.fs.Write("notes/today.txt", "one\\ntwo\\n")',
@@ -171,7 +168,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ filepath, content }, runtime) => store(filepath, content, false, runtime),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Append',
       description: 'Appends to a file, and makes it if it is absent. Returns "OK".',
       example: 'tool.fs.Append("notes/today.txt", "three\\n")',
@@ -181,7 +177,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ filepath, content }, runtime) => store(filepath, content, true, runtime),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.List',
       description: 'Lists a directory, as maps with name, path, isDir, size and modTime.',
       example: 'tool.fs.List("notes", true)',
@@ -201,7 +196,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         })),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Walk',
       description:
         'Lists everything below a directory, as maps with name, path_relative, is_dir, size_bytes, modified_unix, modified_rfc3339 and mode_string.',
@@ -213,7 +207,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         listed(path, true, runtime, ({ name, path: at, ...rest }) => ({ name, path_relative: at, ...described(rest) })),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Stat',
       description:
         'Describes a file or directory, as a map with name, path, size_bytes, is_dir, modified_unix, modified_rfc3339, mode_string and mode_perm.',
@@ -231,7 +224,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Mkdir',
       description: 'Makes a directory and its missing parents. Returns a map with status, message and path.',
       example: 'tool.fs.Mkdir("notes/old")',
@@ -252,7 +244,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         }),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Delete',
       description: 'Deletes a file or an empty directory. Returns "OK", also if there is none.',
       example: 'tool.fs.Delete("notes/old")',
@@ -268,7 +259,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         ),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Move',
       description: 'Moves or renames a file or directory to an unused path. Returns a map with message and error, which is nil.',
       example: 'tool.fs.Move("notes/today.txt", "notes/monday.txt")',
@@ -303,7 +293,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         }),
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.Hash',
       description: 'Computes the SHA-256 hash of a file, as hexadecimal.',
       example: 'tool.fs.Hash("notes/today.txt")',
@@ -317,7 +306,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.LineCount',
       description: 'Counts the lines of a file. A last line without a line feed counts.',
       example: 'tool.fs.LineCount("notes/today.txt")',
@@ -331,7 +319,6 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       },
     }),
     defineStandard({
-      setsVariables: false,
       name: 'tool.fs.SanitizeFilename',
       description: 'Turns a string into a valid file name: runs of other characters become an underscore.',
       example: 'tool.fs.SanitizeFilename("My Report Final?.docx")',

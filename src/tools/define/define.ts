@@ -144,13 +144,13 @@ export function defineTool<
   return defineAs({ where: 'host', standard: false }, init);
 }
 
-/** As {@link defineTool}, for a standard tool that runs on the host. */
+/** As {@link defineTool}, for a standard tool that runs on the host. None sets a variable. */
 export function defineStandard<
   const S extends ArgSpecs = readonly [],
   const R extends ReturnSpec = string,
   const M extends boolean = false,
 >(init: ToolInit<S, R, M>): ToolDefinition {
-  return defineAs({ where: 'host', standard: true }, init);
+  return defineAs({ where: 'host', standard: true }, { setsVariables: false, ...init });
 }
 
 /** As {@link defineTool}, for a tool of any kind. */
