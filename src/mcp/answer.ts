@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { issuesText, ToolError } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { isRecord } from '../wire/unknown.ts';
-import { TimeDate } from '../wire/values.ts';
+import { isValueMap, TimeDate } from '../wire/values.ts';
 import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
 
 /** The answer to a call of a server's tool. */
@@ -33,7 +33,7 @@ function plain(key: string, value: unknown): unknown {
   if (value instanceof TimeDate) return value.text;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map((each) => plain(key, each));
-  if (isPlainMap(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(name, each)]));
+  if (isValueMap(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(name, each)]));
   throw new ToolError(NS_CODES.ArgMismatch, `'${key}' holds a value that cannot be sent: pass texts, numbers, lists and maps`);
 }
 
@@ -41,12 +41,6 @@ function plain(key: string, value: unknown): unknown {
 export function argumentTexts(given: unknown): Record<string, string> {
   const entries = Object.entries(plainArguments(given));
   return Object.fromEntries(entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
-}
-
-function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }
 
 /** Returns how a structured answer violates the schema that the server announced, or null. */
@@ -92,7 +86,7 @@ export async function scriptValue(
  * answer. Throws {@link ToolError} 1002 for one that is not a map, and for bytes that are not base64.
  */
 export function partOf(part: unknown, place: string): unknown {
-  if (!isPlainMap(part)) throw unreadable(`${place} is not an object`);
+  if (!isValueMap(part)) throw unreadable(`${place} is not an object`);
   const { type, text, data, _meta, annotations, ...rest } = part;
   if (type === 'text' && typeof text === 'string') return text.toWellFormed();
   return { type, ...rest, ...(typeof data === 'string' ? { data: bytesOf(data, `${place}.data`) } : {}) };

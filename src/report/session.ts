@@ -1,5 +1,12 @@
-import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import type { AgentUse, CandidateRecord, Decision, LoopResult, TurnRecord, Waiting } from '../loop/index.ts';
+import {
+  type AgentUse,
+  type CandidateRecord,
+  type Decision,
+  envelopeOf,
+  type LoopResult,
+  type TurnRecord,
+  type Waiting,
+} from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
@@ -92,7 +99,7 @@ function styleOf(decision: LoopResult['decision'] | Decision, palette: Palette):
 }
 
 function explainInput(text: string, palette: Palette, all: boolean): string[] {
-  const envelope = readable(text);
+  const envelope = envelopeOf(text);
   if (envelope === null) return [...section('in', palette), ...field('envelope', textLines(text), palette, palette.red)];
   return [
     ...section('in', palette),
@@ -120,16 +127,6 @@ function codeLines(code: string, palette: Palette): string[] {
       return `${number}  ${' '.repeat(at === 0 ? indent : indent + 4)}${piece}`.trimEnd();
     });
   });
-}
-
-/** Parses the envelope of a turn; null for other text, which the report then shows as it is. */
-function readable(text: string): Envelope | null {
-  try {
-    return parseEnvelope(new TextEncoder().encode(text));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
 }
 
 /** The line below a call that an earlier attempt at its turn may have made too. */

@@ -67,6 +67,7 @@ export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice, toolParts } from './names.ts';
 export { Pending, type PendingOptions, pending } from './pending.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
+export { literalPattern } from './policy/conditions.ts';
 export {
   type Breach,
   type CalledTool,

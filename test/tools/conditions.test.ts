@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ForeseenValue } from '../../grammar/index.ts';
 import type { Condition } from '../../src/tools/index.ts';
-import { matchesText, meetsCondition } from '../../src/tools/policy/conditions.ts';
+import { meetsCondition } from '../../src/tools/policy/conditions.ts';
 import { fits, knownOf } from '../../src/wire/foreseen.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 
@@ -40,7 +40,7 @@ describe('a condition on an argument', () => {
   });
 
   it('has a pattern with many stars in no more time than a few texts take', () => {
-    expect(matchesText(`${'*a'.repeat(5000)}b`, 'a'.repeat(5000))).toBe(false);
+    expect(meetsCondition(`${'*a'.repeat(5000)}b`, { value: 'a'.repeat(5000) })).toBe(false);
   });
 
   // Each describes all values of its row that it fits.

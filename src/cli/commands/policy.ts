@@ -24,16 +24,14 @@ import {
   type ToolOrigin,
   toolOrigin,
 } from '../../tools/index.ts';
-import { decode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { ValueError } from '../../wire/values.ts';
+import { parseValue } from '../flags/options.ts';
 import { addServers } from '../flags/servers.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { UsageError } from '../terminal/failure.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
@@ -299,14 +297,7 @@ async function problemOf(
 }
 
 function taggedOf(word: string): TaggedJson {
-  try {
-    const tagged: TaggedJson = JSON.parse(word);
-    decode(tagged);
-    return tagged;
-  } catch (cause) {
-    const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
-    throw new UsageError(`argument ${printable(word.slice(0, 100))}: ${why}`, { cause });
-  }
+  return parseValue(`argument ${printable(word.slice(0, 100))}`, word);
 }
 
 function changeLines({ sid, turn, attempt, call, tool, before, after }: ChangedVerdict): readonly string[] {

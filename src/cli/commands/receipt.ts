@@ -12,6 +12,7 @@ import {
 } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { isMadeOf } from '../../wire/wildcard.ts';
 import { launcherOption, texts } from '../flags/options.ts';
 import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
@@ -165,25 +166,10 @@ function linesOf({ sid, kid, issuedAt, turns, faults, withheld }: ReceiptReport)
 async function redact(file: string, { part, out }: RedactFlags, terminal: Terminal): Promise<ExitCode> {
   const text = await readText(file, FILE_BYTES, noStdin('a receipt'));
   const receipt = named(file, () => readReceipt(text));
-  const rest = withhold(receipt, (name) => part.some((pattern) => matches(pattern, name)));
+  const rest = withhold(receipt, (name) => part.some((pattern) => isMadeOf(pattern.split('*'), name)));
   const gone = Object.keys(receipt.parts).length - Object.keys(rest.parts).length;
   if (gone === 0) throw new UsageError(`no part of ${printable(file)} is named ${part.map(printable).join(' or ')}`);
   await writeOut(formatReceipt(rest), out, terminal);
   terminal.err.prose(`neuroscript: parts withheld: ${gone}`);
   return EXIT.ok;
-}
-
-/** Whether a name matches a pattern in which `*` stands for any characters. */
-function matches(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return pattern === name;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return name.endsWith(last) && name.length - last.length >= at;
 }

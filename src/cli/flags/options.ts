@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import { clip, quantity } from '../../report/index.ts';
 import { ISOLATIONS, LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
+import { decode } from '../../wire/codec.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { ValueError } from '../../wire/values.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { PLACEHOLDER, parseQuantity } from './units.ts';
 
@@ -92,6 +94,18 @@ export function parseJson(what: string, text: string): TaggedJson {
       ? `; for text write '${JSON.stringify(text)}' with both kinds of quotes`
       : '';
     throw new UsageError(`${what}: '${clip(text, 100)}' is not JSON${quoted}`);
+  }
+}
+
+/** Reads a value of the language from its JSON; `what` names it in errors. */
+export function parseValue(what: string, text: string): TaggedJson {
+  try {
+    const value: TaggedJson = JSON.parse(text);
+    decode(value);
+    return value;
+  } catch (cause) {
+    const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
+    throw new UsageError(`${what}: ${why}`, { cause });
   }
 }
 

@@ -155,7 +155,8 @@ export async function readTools(name: string): Promise<readonly ToolDefinition[]
   return named(name, () => loadMockTools(text, name));
 }
 
-async function readPolicy(name: string): Promise<Policy> {
+/** The policy of a policy file. */
+export async function readPolicy(name: string): Promise<Policy> {
   const text = await configText(name);
   return named(name, () => loadPolicy(text, name));
 }

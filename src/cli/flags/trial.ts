@@ -1,14 +1,10 @@
 import type { CallAnswer, Changes, TriedSession } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { loadPolicy, type Policy } from '../../tools/index.ts';
-import { decode } from '../../wire/codec.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
-import { ValueError } from '../../wire/values.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { configText } from './configfile.ts';
-import { named } from './setup.ts';
+import { parseValue } from './options.ts';
+import { readPolicy } from './setup.ts';
 import { parseQuantity } from './units.ts';
 
 /** Maximum bytes of a program. */
@@ -26,7 +22,7 @@ export async function changesOf(fromTurn: number, settings: readonly string[]): 
     const [, key, not, value] = /^([^=!]+)(!?)=(.*)$/s.exec(setting) ?? [];
     if (key === undefined || value === undefined) throw unclear(setting);
     if (key === 'program' && not === '') changes = { ...changes, program: await programOf(value) };
-    else if (key === 'policy' && not === '') changes = { ...changes, policy: await policyOf(value) };
+    else if (key === 'policy' && not === '') changes = { ...changes, policy: await readPolicy(value) };
     else if (key.startsWith('limit.') && not === '') setLimit(limits, key.slice('limit.'.length), value, setting);
     else if (/^[1-9]\d*\.[1-9]\d*$/.test(key) || key.startsWith('tool.')) answers.set(key, answerOf(not === '!', value, setting));
     else throw unclear(setting);
@@ -44,11 +40,6 @@ function programOf(file: string): Promise<string> {
   });
 }
 
-async function policyOf(file: string): Promise<Policy> {
-  const text = await configText(file);
-  return named(file, () => loadPolicy(text, file));
-}
-
 function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value: string, setting: string): void {
   const limit = LIMITS.find((each) => each.flag === flag || each.key === flag);
   if (limit === undefined) throw unclear(setting);
@@ -57,15 +48,7 @@ function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value
 
 function answerOf(fails: boolean, text: string, setting: string): CallAnswer {
   if (fails) return { error: { message: text } };
-  let result: TaggedJson;
-  try {
-    result = JSON.parse(text);
-    decode(result);
-  } catch (cause) {
-    const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
-    throw new UsageError(`--set ${printable(setting.slice(0, 100))}: ${why}`, { cause });
-  }
-  return { result };
+  return { result: parseValue(`--set ${printable(setting.slice(0, 100))}`, text) };
 }
 
 /** A trial of a session, as lines. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Interpreter } from '../../runtime/index.ts';
-import type { Condition, Grant, GrantedCall } from '../../tools/index.ts';
+import { type Condition, type Grant, type GrantedCall, literalPattern } from '../../tools/index.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Promoted } from './procedure.ts';
 
@@ -48,9 +48,7 @@ export function grantFor(
         kept.push([name, condition]);
         continue;
       }
-      const parameter = args.find(
-        ({ value }) => typeof value === 'string' && value.replaceAll('*', String.raw`\*`) === condition,
-      );
+      const parameter = args.find(({ value }) => typeof value === 'string' && literalPattern(value) === condition);
       notes.push(parameter === undefined ? `${name} depends on the parameters` : `${name} is the parameter ${parameter.name}`);
       const [wider, ...others] = rows;
       const known = wider?.when?.[name];

@@ -3,6 +3,7 @@ import {
   EnvelopeError,
   type KeyInfo,
   type Lint,
+  type ParsedEnvelope,
   type ProgressState,
   parseEnvelope,
   type TokenCode,
@@ -359,8 +360,13 @@ export function turnError({ error, inputs: { envelope, scene } }: Pick<TurnRecor
 
 /** ACTIONS of an envelope; null when it cannot be read. */
 export function actionsOf(envelope: string): string | null {
+  return envelopeOf(envelope)?.actions ?? null;
+}
+
+/** The envelope of a turn; null when it cannot be read. */
+export function envelopeOf(text: string): ParsedEnvelope | null {
   try {
-    return parseEnvelope(new TextEncoder().encode(envelope)).actions;
+    return parseEnvelope(new TextEncoder().encode(text));
   } catch (error) {
     if (error instanceof EnvelopeError) return null;
     throw error;

@@ -1,8 +1,17 @@
-import { EnvelopeError, NO_PROGRESS_YET, parseEnvelope } from '../../aeiou/index.ts';
+import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { hostFailure } from '../record/decision.ts';
-import { type FailedAttempt, inputOf, type Judged, type RecordedInput, type Scene, type TurnRecord } from '../record/record.ts';
-import { type HostSections, readReply } from '../turn/input.ts';
+import {
+  actionsOf,
+  envelopeOf,
+  type FailedAttempt,
+  inputOf,
+  type Judged,
+  type RecordedInput,
+  type Scene,
+  type TurnRecord,
+} from '../record/record.ts';
+import { readReply } from '../turn/input.ts';
 import { problemsIn } from '../turn/problems.ts';
 import { compareRuns, type Divergence, difference } from './compare.ts';
 import { type ExecutionOptions, judgedBy, NO_NAMES, type Repetition, repeat, replayLimits } from './execute.ts';
@@ -57,7 +66,7 @@ async function explainAgain(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   if (problems.length === 0) return SAME;
-  const actions = sectionsIn(envelope)?.actions ?? '';
+  const actions = actionsOf(envelope) ?? '';
   using turn = runtime.turn({ signal });
   const input = inputOf(run, replayLimits(limits, runtime.limits), { name: 'ACTIONS', text: actions }, null);
   const causes = await runtime.interpreter().fork({ turn }).causes(input, error);
@@ -94,13 +103,13 @@ function recordOf(record: TurnRecord, attempt: FailedAttempt): { readonly record
 
 /** The first difference between the recorded program and that of the reply; null when they are equal. */
 function envelopeDifference({ reply, envelope }: FailedAttempt): Divergence | null {
-  const sections = sectionsIn(envelope);
+  const sections = envelopeOf(envelope);
   return difference('envelope', envelope, sections === null ? null : readReply(sections, reply).text);
 }
 
 /** Reads a reply again that could not be read. */
 function unreadableDifference(record: TurnRecord, { reply, error }: FailedAttempt): Divergence | null {
-  const sections = sectionsIn(record.inputs.envelope) ?? { userdata: '{}', output: null, scratchpad: null };
+  const sections = envelopeOf(record.inputs.envelope) ?? { userdata: '{}', output: null, scratchpad: null };
   const input = readReply(sections, reply);
   return difference('error', error, input.ok ? null : hostFailure(input.failure.code, input.failure.message));
 }
@@ -111,7 +120,7 @@ async function judgeAgain(
   { envelope, error, problems, limits, names }: FailedAttempt,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
-  const actions = sectionsIn(envelope)?.actions ?? '';
+  const actions = actionsOf(envelope) ?? '';
   const sources = [{ name: 'ACTIONS', text: actions }];
   const recorded = judgedBy(names ?? NO_NAMES, replayLimits(limits, runtime.limits), { sources });
   using turn = runtime.turn({ signal });
@@ -121,13 +130,4 @@ async function judgeAgain(
   const told = again === null ? [] : problemsIn(again, actions);
   const divergence = difference('error', error, again && { ...again.error }) ?? difference('problems', problems, told);
   return divergence === null ? SAME : differs(divergence);
-}
-
-function sectionsIn(envelope: string): (HostSections & { readonly actions: string }) | null {
-  try {
-    return parseEnvelope(new TextEncoder().encode(envelope));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
 }

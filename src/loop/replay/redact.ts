@@ -3,6 +3,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { isPlaced } from '../../wire/mapkeys.ts';
 import { checker, listOf } from '../../wire/options.ts';
+import { isMadeOf } from '../../wire/wildcard.ts';
 import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
 import { joinRecord, type RecordPart, splitRecord } from '../record/split.ts';
 import { redactKey } from './redactkey.ts';
@@ -74,7 +75,7 @@ export class Redaction {
   }
 
   #withoutTool(entry: JournalEntry): JournalEntry {
-    if (entry.kind !== 'tool' || !this.#tools.some((pattern) => fits(entry.name, pattern))) return entry;
+    if (entry.kind !== 'tool' || !this.#tools.some((pattern) => isMadeOf(pattern.split('*'), entry.name))) return entry;
     const { asked: _, ...rest } = entry;
     return { ...rest, args: [REDACTED], outcome: { ok: true, value: REDACTED } };
   }
@@ -115,19 +116,4 @@ function spellings(value: string): readonly string[] {
   const forms = [value];
   for (let level = 0; level < MAX_LEVELS; level++) forms.push(JSON.stringify(forms[level]).slice(1, -1));
   return forms;
-}
-
-/** Whether a name fits a pattern, in which `*` stands for any text. Takes linear time: names may come from foreign records. */
-function fits(name: string, pattern: string): boolean {
-  const [first = '', ...middle] = pattern.split('*');
-  const last = middle.pop();
-  if (last === undefined) return name === first;
-  if (!name.startsWith(first) || !name.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of middle) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at + last.length <= name.length;
 }

@@ -1,12 +1,4 @@
-import {
-  carryForward,
-  composeEnvelope,
-  EnvelopeError,
-  generateKeys,
-  keyringFrom,
-  parseEnvelope,
-  ReplayCache,
-} from '../../aeiou/index.ts';
+import { carryForward, composeEnvelope, EnvelopeError, generateKeys, keyringFrom, ReplayCache } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { checkLimits, type LimitOptions } from '../../sandbox/index.ts';
 import {
@@ -32,7 +24,7 @@ import { plainMaps } from '../../wire/tagged.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
 import { calledBy, historyOf, journalsOf } from '../record/attempt.ts';
-import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
+import { envelopeOf, type PublicKeyRecord, type Scene, type TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -130,15 +122,6 @@ interface Carried {
 function carriedInto({ inputs }: TurnRecord): Carried {
   const envelope = envelopeOf(inputs.envelope);
   return { output: envelope?.output ?? null, scratchpad: envelope?.scratchpad ?? null };
-}
-
-function envelopeOf(text: string) {
-  try {
-    return parseEnvelope(new TextEncoder().encode(text));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
 }
 
 /** The envelope of a turn with another program, or with the output of other turns. */

@@ -1,8 +1,7 @@
-import { parseEnvelope } from '../../aeiou/index.ts';
 import { defined } from '../../wire/defined.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { FailedAttempt, Problem } from '../record/record.ts';
+import { actionsOf, type FailedAttempt, type Problem } from '../record/record.ts';
 import { rangeOf } from './problems.ts';
 
 /** What an agent is told of an attempt that did not decide the turn: a field of USERDATA, in plain JSON. */
@@ -136,11 +135,6 @@ function subjectOf(entry: JournalEntry): string {
 
 function json(value: TaggedJson): string {
   return short(JSON.stringify(value));
-}
-
-/** ACTIONS of an envelope that was executed. */
-function actionsOf(envelope: string): string {
-  return parseEnvelope(new TextEncoder().encode(envelope)).actions;
 }
 
 function numbered(actions: string): string {

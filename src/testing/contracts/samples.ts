@@ -1,7 +1,7 @@
-import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
 import {
   interruptedRecord,
   type LogEntry,
+  newSession,
   type SessionState,
   type StartedTurn,
   type Suspension,
@@ -18,22 +18,7 @@ export const ODD = 'a\u0000b\ud800\'"\u{1f600}\r\n';
 export const LEASED = { code: 'ERR_SESSION_LEASED' };
 
 /** A session between two turns. */
-export const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({
-  sid,
-  message: null,
-  head: null,
-  parent: null,
-  status: 'open',
-  reason: null,
-  userdata: '{}',
-  nextTurn: 1,
-  output: null,
-  scratchpad: null,
-  progress: NO_PROGRESS_YET,
-  spent: { fuel: 0, tokens: 0 },
-  agent: null,
-  ...more,
-});
+export const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({ ...newSession(sid, '{}'), ...more });
 
 /** A turn that was started. */
 export const started = (sid: string, turn = 1) =>

@@ -20,7 +20,7 @@ import { ALLOW_ALL } from '../tools.ts';
 import { type Files, WorldDisk } from './disk.ts';
 import { DiskLog } from './disklog.ts';
 import type { Process } from './process.ts';
-import { RemoteStore } from './remotestore.ts';
+import { remoteStore } from './remotestore.ts';
 import type { Scenario } from './scenario.ts';
 import type { Actor } from './timeline.ts';
 import type { Watch } from './watch.ts';
@@ -68,7 +68,7 @@ export function controllerIn(
   });
   const runtime = new Runtime(sandbox, settings);
   const coordinator = new SessionCoordinator({
-    store: new RemoteStore(process, server, store, watch),
+    store: remoteStore(process, server, store, watch),
     log: new DiskLog(process, new WorldDisk(process, files)),
     clock: process,
     owner: process.name,

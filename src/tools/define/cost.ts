@@ -1,4 +1,5 @@
 import type { ForeseenScalar, ForeseenValue } from '../../../grammar/index.ts';
+import { characterCount } from '../../wire/clip.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { type Nanos, nanosOf, priceOf, usdOf, usdProblem, usdText } from '../../wire/money.ts';
 import { readNumber } from '../../wire/numbers.ts';
@@ -41,7 +42,7 @@ export function priceFrom(tool: string, cost: ToolCost | undefined, parameters: 
   }
   checkEach(`${tool}: cost.usd`, usd);
   const of = parameters.find(({ name }) => name === usd.of);
-  if (of === undefined) throw new ConfigError(`${tool}: cost.usd.of names '${usd.of}', which is no argument of the tool`);
+  if (of === undefined) throw new ConfigError(`${tool}: cost.usd.of names '${usd.of}', which is not an argument of the tool`);
   // A program may give a text, whose size in bytes nobody foresees.
   if ('type' in of.kind && of.kind.type === 'blob')
     throw new ConfigError(`${tool}: cost.usd.of names '${of.name}', a blob; name a number, a list or a text`);
@@ -56,15 +57,9 @@ export function callPrice({ each, of }: CallPrice, args: Readonly<Record<string,
 /** A number counts itself, a list its items, a text its characters, bytes their number, and anything else nothing. */
 function unitsOf(value: unknown): number {
   if (typeof value === 'number') return value;
-  if (typeof value === 'string') return characters(value);
+  if (typeof value === 'string') return characterCount(value);
   if (value instanceof Uint8Array) return value.byteLength;
   return Array.isArray(value) ? value.length : 0;
-}
-
-function characters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 /** What one call can cost, by what is known of its arguments before the run; null stands for nothing known. */

@@ -1,7 +1,7 @@
 import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../../grammar/index.ts';
 import { defined } from '../../wire/defined.ts';
-import { meetsCondition, pieces } from '../policy/conditions.ts';
-import type { Condition, ConditionParts, ConditionRow, ConditionScalar, ConditionType } from '../policy/options.ts';
+import { literalPattern, meetsCondition, pieces, typeOf } from '../policy/conditions.ts';
+import type { Condition, ConditionParts, ConditionRow, ConditionScalar } from '../policy/options.ts';
 
 /**
  * The narrowest condition that every value of the description meets; undefined where it says nothing. A condition does not tell -0 from 0,
@@ -16,9 +16,9 @@ export function conditionFor(known: ForeseenValue): Condition | undefined {
   if (oneOf !== undefined) {
     const choices = oneOf.map(scalarFor);
     if (choices.every((one) => one !== undefined)) return { in: choices };
-    return { type: [...new Set(oneOf.map(typeOfScalar))] };
+    return { type: [...new Set(oneOf.map(typeOf))] };
   }
-  if (prefix !== undefined && prefix !== '') return `${escaped(beforeBackslashes(prefix))}*`;
+  if (prefix !== undefined && prefix !== '') return `${literalPattern(beforeBackslashes(prefix))}*`;
   if (items !== undefined) return { items: items.map(partFor) };
   if (entries !== undefined) {
     // A key that objects of JavaScript give a meaning cannot be written.
@@ -51,16 +51,7 @@ const ANY: Condition = { type: 'any' };
 
 function scalarFor(value: ForeseenScalar): ConditionScalar | undefined {
   if (typeof value === 'object' && value !== null) return value.$num === '-0' ? 0 : undefined;
-  return typeof value === 'string' ? escaped(value) : value;
-}
-
-function typeOfScalar(value: ForeseenScalar): ConditionType {
-  if (value === null) return 'nil';
-  return typeof value === 'object' ? 'number' : (typeof value as 'boolean' | 'number' | 'string');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('*', String.raw`\*`);
+  return typeof value === 'string' ? literalPattern(value) : value;
 }
 
 /** Whether every value that meets the one condition meets the other. May be false although it does. */

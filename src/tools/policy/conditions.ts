@@ -1,4 +1,6 @@
 import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../../grammar/index.ts';
+import { characterCount } from '../../wire/clip.ts';
+import { isMadeOf } from '../../wire/wildcard.ts';
 import type { Condition, ConditionParts, ConditionScalar, ConditionType } from './options.ts';
 
 /** Whether something holds; null when what is known does not say. */
@@ -48,25 +50,10 @@ function equals(wanted: ConditionScalar, known: ForeseenValue): Truth {
 
 function isScalar(wanted: ConditionScalar, value: ForeseenScalar): boolean {
   if (typeof wanted === 'number') return numberIn({ value }) === wanted;
-  return typeof wanted === 'string' ? typeof value === 'string' && matchesText(wanted, value) : wanted === value;
+  return typeof wanted === 'string' ? typeof value === 'string' && isMadeOf(pieces(wanted), value) : wanted === value;
 }
 
-/** Whether a text matches: `*` stands for any characters, `\*` for a star. The time does not grow with the number of stars. */
-export function matchesText(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pieces(pattern);
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return at <= text.length - last.length;
-}
-
-/** The texts between the stars of a pattern. A star after a backslash is a character of the text. */
+/** The texts between the stars of a pattern: `*` stands for any characters, `\*` for a star. */
 export function pieces(pattern: string): string[] {
   const [first = '', ...rest] = pattern.split('*');
   const found = [first];
@@ -76,6 +63,11 @@ export function pieces(pattern: string): string[] {
     else found.push(part);
   }
   return found;
+}
+
+/** The pattern that only this text matches. */
+export function literalPattern(text: string): string {
+  return text.replaceAll('*', String.raw`\*`);
 }
 
 /** Whether a text of which only the beginning is known matches. */
@@ -112,19 +104,13 @@ function hasLength({ minLength, maxLength }: ConditionParts, known: ForeseenValu
   if (minLength === undefined && maxLength === undefined) return true;
   const within = (length: number): boolean => length >= (minLength ?? 0) && length <= (maxLength ?? Number.POSITIVE_INFINITY);
   const { value, prefix, items, entries } = known;
-  if (typeof value === 'string') return within(charactersOf(value));
+  if (typeof value === 'string') return within(characterCount(value));
   const parts = items ?? entries;
   if (parts !== undefined) return within(parts.length);
   if (value !== undefined || !(['string', 'list', 'map'] as const).some((type) => mayBe(known, type))) return false;
-  const least = prefix === undefined ? 0 : charactersOf(prefix);
+  const least = prefix === undefined ? 0 : characterCount(prefix);
   if (least > (maxLength ?? Number.POSITIVE_INFINITY)) return false;
   return maxLength === undefined && prefix !== undefined && within(least) ? true : null;
-}
-
-function charactersOf(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 function meetsEach(condition: Condition, known: ForeseenValue): Truth {
@@ -163,7 +149,8 @@ function hasType(wanted: readonly ConditionType[], known: ForeseenValue): Truth 
   return fitting.length === 0 ? false : fitting.length === possible.length ? true : null;
 }
 
-function typeOf(value: ForeseenScalar): ForeseenType {
+/** The type of a value without parts. */
+export function typeOf(value: ForeseenScalar): Exclude<ForeseenType, 'list' | 'map' | 'other'> {
   if (value === null) return 'nil';
   return typeof value === 'object' ? 'number' : (typeof value as 'boolean' | 'number' | 'string');
 }

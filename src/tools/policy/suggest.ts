@@ -1,5 +1,5 @@
 import type { ForeseenValue } from '../../../grammar/index.ts';
-import { meetsCondition, pieces } from './conditions.ts';
+import { literalPattern, meetsCondition, pieces } from './conditions.ts';
 import { argumentsNamed, type CalledTool, takesMap } from './decide.ts';
 import type { Condition, ConditionRow, ConditionScalar, ConditionType } from './options.ts';
 
@@ -58,7 +58,7 @@ function listed(seen: readonly ForeseenValue[]): Condition | undefined {
     counts.set(scalar, (counts.get(scalar) ?? 0) + 1);
     if (counts.size > MOST_VALUES) return undefined;
   }
-  const choices = [...counts.keys()].map((scalar) => (typeof scalar === 'string' ? escaped(scalar) : scalar));
+  const choices = [...counts.keys()].map((scalar) => (typeof scalar === 'string' ? literalPattern(scalar) : scalar));
   const [only] = choices;
   if (only !== undefined && choices.length === 1) return only;
   const again = [...counts].every(([scalar, count]) => scalar === null || count > 1);
@@ -119,10 +119,6 @@ function patternOf(texts: readonly string[]): string | null {
   while (end < least && texts.every((text) => text.at(-1 - end) === first.at(-1 - end))) end++;
   while (end > 0 && !SEPARATORS.has(first.at(-end))) end--;
   if (start + end < LEAST_PATTERN || start + end > MOST_CHARACTERS) return null;
-  const pattern = `${escaped(first.slice(0, start))}*${escaped(first.slice(first.length - end))}`;
+  const pattern = `${literalPattern(first.slice(0, start))}*${literalPattern(first.slice(first.length - end))}`;
   return pieces(pattern).length === 2 ? pattern : null;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('*', '\\*');
 }
