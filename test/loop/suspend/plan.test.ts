@@ -65,7 +65,7 @@ describe('issue 47: one approval for a plan', () => {
     const writes = defineTool({ name: 'tool.t.List', run: () => ['a', 'b'] });
     const sends = here.tools.filter(({ canonicalName }) => canonicalName === 'tool.t.send');
     await using wider = await openHost([writes, ...sends], { store, clock: here.clock, approve: 'plan' });
-    await expect(wider.loop.resume('s', { agent })).rejects.toThrow('a tool of the plan is not there, or promises');
+    await expect(wider.loop.resume('s', { agent })).rejects.toThrow('a tool of the plan is missing, or has changed');
     expect(await here.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
   });
 
