@@ -22,8 +22,8 @@ export function namesIn(folder: string): readonly string[] | null {
 
 /** The children of a process, each of whose threads has those that it started; null when the system does not tell. */
 export function childrenOf(pid: number): readonly number[] | null {
-  const threads = namesIn(`/proc/${pid}/task`);
-  return threads && threads.flatMap((thread) => textIn(`/proc/${pid}/task/${thread}/children`).match(/\d+/g)?.map(Number) ?? []);
+  const childrenOfThread = (thread: string) => textIn(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [];
+  return namesIn(`/proc/${pid}/task`)?.flatMap(childrenOfThread).map(Number) ?? null;
 }
 
 /** Fields of `stat` behind the name of the process, which may contain any characters; empty when the process is gone. */
