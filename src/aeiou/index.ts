@@ -5,7 +5,7 @@
 export { carryForward, composeEnvelope, type EnvelopeParts } from './envelope/compose.ts';
 export { MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES } from './envelope/encoding.ts';
 export { withoutFence } from './envelope/fence.ts';
-export { MARKERS, type MarkerLine, type MarkerName, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
+export { MARKERS, type MarkerLine, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
 export * from './envelope/parse.ts';
 export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './envelope/userdata.ts';
 
@@ -30,13 +30,12 @@ export {
   isTurnNonce,
   MAX_TOKEN_BYTES,
   newTurnNonce,
-  TOKEN_KIND,
   type TokenFailure,
   type TokenPayload,
 } from './token/format.ts';
 export * from './token/minter.ts';
 export { ReplayCache, type ReplayCacheOptions, type UsedId } from './token/replay.ts';
-export { type MintInput, mintToken, prepareToken, type UnsignedToken } from './token/sign.ts';
+export { type MintInput, mintToken, prepareToken } from './token/sign.ts';
 export { requireToken, type Verification, type VerifyOptions, verifyToken } from './token/verify.ts';
 
 // Keys: algorithms, roles, rotation and files (chapters 6.4, 11.4 and 11.5)

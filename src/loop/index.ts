@@ -28,7 +28,7 @@ export { ChainedFile, LogError } from './log/chainedfile.ts';
 export { type LogDisk, rotatedFiles } from './log/disk.ts';
 export { FileLog, type FileLogOptions } from './log/filelog.ts';
 export { LINE_BYTES, logLines } from './log/lines.ts';
-export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
+export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqllog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
@@ -39,7 +39,6 @@ export { QUERY_KEYS, type QueryKey, type QueryTerm, type SessionQuery, sessionQu
 export { type SearchOptions, type SessionCursor, type SessionsFound, searchSessions } from './query/search.ts';
 export { countedAttempts, firstWithProgram } from './record/attempt.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
-export { eraseRecord, eraseState } from './record/erase.ts';
 export { type Durable, readKept } from './record/kept.ts';
 export type * from './record/record.ts';
 export type { AttemptEnd, CorrectedLines, FailedAttempt, LeftOver, Problem } from './record/record.ts';
@@ -55,7 +54,6 @@ export {
   type SuspendedTurn,
   type Suspension,
   type Waiting,
-  waitingOf,
 } from './record/suspension.ts';
 export { withUsualCosts } from './record/usual.ts';
 export { recordProblem } from './record/viewed.ts';
@@ -66,7 +64,7 @@ export type { ExecutionOptions } from './replay/execute.ts';
 export * from './replay/export.ts';
 export * from './replay/measure.ts';
 export * from './replay/policies.ts';
-export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
+export { Redaction, type RedactionRules } from './replay/redact.ts';
 export {
   chainFaults,
   type RecordedSession,
@@ -81,11 +79,10 @@ export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.t
 export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { allSessions } from './sessions/all.ts';
-export { Ancestry, callOf, type SessionAbove, type SessionHead } from './sessions/ancestry.ts';
+export { Ancestry, callOf, type SessionAbove } from './sessions/ancestry.ts';
 export { type Approved, lastApproved } from './sessions/approved.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator } from './sessions/coordinator.ts';
-export { type DamagedSession, type ForcedEnd, isDamage } from './sessions/damaged.ts';
 export type { SessionsDialect, SessionsEngine } from './sessions/engine.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
@@ -93,15 +90,15 @@ export type * from './sessions/fleet.ts';
 export type { SessionCoordinatorInit } from './sessions/init.ts';
 export { interruptedRecord, type OnInterrupted } from './sessions/interrupted.ts';
 export { recentSql } from './sessions/recent.ts';
-export { readRecord, readState } from './sessions/rows.ts';
+export { readRecord } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
-export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
+export { PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { MemoryStore, SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { SqlSessions } from './sessions/sqlsessions.ts';
 export { statementsOf } from './sessions/statements.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export { newSession, notStarted, waitsUntil } from './sessions/store.ts';
+export { newSession } from './sessions/store.ts';
 export { READY, SESSIONS, type SessionWords, sessionTables } from './sessions/tables.ts';
 export { usualCosts } from './sessions/usual.ts';
 export { Wakes } from './sessions/wakes.ts';

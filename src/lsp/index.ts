@@ -1,3 +1,3 @@
 /** The language server: what an editor shows of NeuroScript programs. */
-export { type LanguageServerOptions, serveLanguage } from './server.ts';
+export { serveLanguage } from './server.ts';
 export type { Tooling } from './workspace.ts';

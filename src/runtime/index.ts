@@ -2,7 +2,7 @@
 export { PAYER } from './account.ts';
 export { type AnswerOptions, answerRequest, runLine, runRequestOf } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
-export { type AskAnswer, answerWords } from './askanswer.ts';
+export { answerWords } from './askanswer.ts';
 export type { TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';
@@ -14,7 +14,7 @@ export type { Fork, ForkOptions } from './fork.ts';
 export type { Interpreter } from './interpreter.ts';
 export { type RequestLine, type RequestOutcome, requestForm, requestFrom, requestFromJson } from './line.ts';
 export type { PlanRequest } from './plan.ts';
-export type { EarlierAttempts, EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings, TurnTime } from './request.ts';
+export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings, TurnTime } from './request.ts';
 export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';

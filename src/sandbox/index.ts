@@ -22,6 +22,6 @@ export type { ParseOutcome } from './query.ts';
 export type { SandboxResult } from './result.ts';
 export { examineRings, type Lack, lacksOf, type Ring } from './rings.ts';
 export { checkIsolation, Sandbox, type SandboxOptions } from './sandbox.ts';
-export { openThreads, type ThreadOptions, threadSandbox } from './threads.ts';
+export { threadSandbox } from './threads.ts';
 export { answerTogether } from './together.ts';
 export { readWorkerFrame } from './workerframes.ts';

@@ -1,7 +1,7 @@
 /** Spans and metrics by the semantic conventions of OpenTelemetry for generative AI. */
 
-export { ATTR, HISTOGRAMS, type HistogramName, OWN } from './conventions.ts';
-export { type McpCall, type McpServed, serverAttributes, withMcpCall, withServedCall } from './mcp.ts';
+export { ATTR, HISTOGRAMS, OWN } from './conventions.ts';
+export { serverAttributes, withMcpCall, withServedCall } from './mcp.ts';
 export {
   type Attributes,
   closedCode,

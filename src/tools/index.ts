@@ -2,7 +2,7 @@
 
 export * from './catalogue/index.ts';
 export type { ArgType, ArgTypes } from './define/argtypes.ts';
-export { type CallPrice, checkUsd, priceRange, priceText, type ToolCost } from './define/cost.ts';
+export { checkUsd, priceRange } from './define/cost.ts';
 export {
   defineStandard,
   defineTool,
@@ -17,15 +17,7 @@ export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
 export { schemaWords } from './define/schemawords.ts';
 export { issuesText, type SchemaIssue, type SchemaResult, type StandardSchema } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
-export {
-  APPROVAL,
-  Approval,
-  type ApprovalInit,
-  type Gate,
-  type GateOutcome,
-  NOT_APPROVED,
-  type Plan,
-} from './dispatch/approval.ts';
+export { APPROVAL, Approval, type Gate, type GateOutcome, NOT_APPROVED } from './dispatch/approval.ts';
 export { checkArguments } from './dispatch/arguments.ts';
 export type { AskCall, AskPort, AskReply, CheckedReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
@@ -53,9 +45,9 @@ export {
 export { resultJson } from './dispatch/result.ts';
 export { Halt, ToolError } from './errors.ts';
 export { Approvals } from './grant/approvals.ts';
-export { Bound, grantedText, type Outside, returnedText, timesText } from './grant/bound.ts';
-export { conditionFor, implies } from './grant/conditions.ts';
-export { apartFrom, type CallChange, callsOutside, changesSince, missingCalls, widerThan, withNamed } from './grant/cover.ts';
+export { Bound, grantedText } from './grant/bound.ts';
+export { conditionFor } from './grant/conditions.ts';
+export { apartFrom, type CallChange, callsOutside, changesSince, widerThan, withNamed } from './grant/cover.ts';
 export { grantForm } from './grant/form.ts';
 export { checkedGrant, grantDigest, grantText, loadGrant } from './grant/grant.ts';
 export { type Grant, type GrantedCall, mayChange, type ReturnedBy } from './grant/granted.ts';
@@ -68,17 +60,9 @@ export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice, toolPa
 export { Pending, type PendingOptions, pending } from './pending.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
 export { literalPattern } from './policy/conditions.ts';
-export {
-  type Breach,
-  type CalledTool,
-  type CallQuestion,
-  type CallsBefore,
-  decideCall,
-  hasCallRules,
-  takesMap,
-} from './policy/decide.ts';
-export { type Endorsement, type FlowRules, type FlowSink, type FlowSource, META, META_LABELS } from './policy/flow.ts';
-export { MOST_LABELS, policyForm } from './policy/form.ts';
+export { type Breach, type CalledTool, type CallQuestion, type CallsBefore, decideCall } from './policy/decide.ts';
+export { type FlowRules, type FlowSource, META, META_LABELS } from './policy/flow.ts';
+export { policyForm } from './policy/form.ts';
 export { type Denial, type Explanation, explainPolicy, PolicyGuard, type PolicyVerdict } from './policy/guard.ts';
 export { misnamed } from './policy/misnamed.ts';
 export type {
@@ -94,12 +78,12 @@ export type {
   ProgramLabels,
   SinkRule,
 } from './policy/options.ts';
-export { ANYTHING, CallOrigin, flowInput, flowOf, type GivenParts } from './policy/origin.ts';
+export { ANYTHING, flowInput, flowOf } from './policy/origin.ts';
 export { Policy, policyOptions } from './policy/policy.ts';
 export { loadPolicy, POLICY_KEYS } from './policy/policyfile.ts';
 export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';
 export { suggestRow } from './policy/suggest.ts';
-export { type ToolOrigin, type ToolSink, toolOrigin } from './policy/toolorigin.ts';
+export { type ToolOrigin, toolOrigin } from './policy/toolorigin.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';
 export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';

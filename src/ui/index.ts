@@ -1,10 +1,10 @@
 /** The inspector: a server on this machine whose page shows sessions, turns, trials and the log, and the same as one file. */
 export { type Assets, readAssets } from './assets.ts';
-export { type Answers, Inspector, type InspectorInit } from './inspector.ts';
-export { fileLog, type LogSource, storedLog } from './log.ts';
+export { type Answers, Inspector } from './inspector.ts';
+export { fileLog, storedLog } from './log.ts';
 export type * from './logviews.ts';
 export { RequestError } from './request.ts';
-export { serveUi, type UiServer, type UiServerInit } from './server.ts';
+export { serveUi } from './server.ts';
 export { FILE_SIZES, snapshotHtml } from './snapshot.ts';
 export type * from './trialviews.ts';
 export type * from './views.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pureTools } from '../../../stdlib-tools/index.ts';
 import { parseEnvelope } from '../../aeiou/index.ts';
-import { firstWithProgram, recordProblem, type TurnRecord } from '../../loop/index.ts';
+import { firstWithProgram, recordProblem, type TurnRecord, visibleOutput } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import {
@@ -79,7 +79,7 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
   const library = existsSync(flags.library) ? await librarySources(flags.library) : [];
   const file = (ending: string): string => join(flags.library, `${name}${ending}`);
   const mocks = recordTools(record.journal, tools).text;
-  const { entries, calls, emits } = await mustRepeat(name, promoted, library, mocks, saidBy(record));
+  const { entries, calls, emits } = await mustRepeat(name, promoted, library, mocks, visibleOutput(record) ?? '');
   await mkdir(flags.library, { recursive: true });
   const files = {
     [file('.ns')]: promoted.text,
@@ -102,7 +102,7 @@ async function mustRepeat(
   { text, args }: Promoted,
   library: readonly Source[],
   mocks: string,
-  said: readonly string[],
+  said: string,
 ): Promise<{
   readonly entries: readonly LibraryEntry[];
   readonly calls: ProcedureCalls;
@@ -116,7 +116,7 @@ async function mustRepeat(
   const root = runtime.interpreter();
   for (const source of [...library, { name: `${name}.ns`, text }]) await loadSource(root, source);
   const result = await root.fork().runRequest({ call });
-  const problem = result.error?.message ?? (result.emits.join('\n') === said.join('\n') ? null : 'it says something else');
+  const problem = result.error?.message ?? (result.emits.join('\n') === said ? null : 'it says something else');
   if (problem !== null) throw new UsageError(`the procedure does not do what the turn did: ${printable(problem)}`);
   return { entries: root.library, calls: await foreseenOf(root, call), emits: result.emits };
 }
@@ -139,15 +139,6 @@ function namedIn(text: string, library: readonly Source[], entries: readonly Lib
   const rest = entries.filter((entry) => !found.includes(entry));
   const texts = found.flatMap(({ name }) => library.find((source) => source.name === name)?.text ?? []);
   return [...found.map(({ name }) => name), ...texts.flatMap((one) => namedIn(one, library, rest))];
-}
-
-/** The lines that a turn emitted, without its tokens. */
-function saidBy({ output, candidates }: TurnRecord): readonly string[] {
-  const tokens = new Set(candidates.map(({ line }) => line));
-  return output
-    .split('\n')
-    .slice(0, -1)
-    .filter((_, index) => !tokens.has(index + 1));
 }
 
 function made<T>(make: () => T): T {

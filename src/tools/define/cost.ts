@@ -1,7 +1,7 @@
 import type { ForeseenScalar, ForeseenValue } from '../../../grammar/index.ts';
 import { characterCount } from '../../wire/clip.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Nanos, nanosOf, priceOf, usdOf, usdProblem, usdText } from '../../wire/money.ts';
+import { type Nanos, nanosOf, priceOf, usdOf, usdProblem } from '../../wire/money.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import { checker, checkText, required } from '../../wire/options.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
@@ -118,11 +118,4 @@ function joined(all: readonly Units[]): Units {
 /** The declaration of a price. */
 export function costFrom({ each, of }: CallPrice): { readonly usd: number | { readonly each: number; readonly of: string } } {
   return { usd: of === null ? usdOf(each) : { each: usdOf(each), of: of.name } };
-}
-
-/** A price in words, such as `$0.01` or `$0.002 for each of pages`; empty for none. */
-export function priceText(price: CallPrice | null): string {
-  if (price === null) return '';
-  const each = usdText(usdOf(price.each));
-  return price.of === null ? each : `${each} for each of ${price.of.name}`;
 }
