@@ -42,7 +42,7 @@ export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './re
 export { type Durable, readKept } from './record/kept.ts';
 export type * from './record/record.ts';
 export type { AttemptEnd, CorrectedLines, FailedAttempt, LeftOver, Problem } from './record/record.ts';
-export { envelopeOf, toPublicTurn } from './record/record.ts';
+export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
 export { joinRecord, type RecordPart, splitRecord } from './record/split.ts';

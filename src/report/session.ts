@@ -1,12 +1,5 @@
-import {
-  type AgentUse,
-  type CandidateRecord,
-  type Decision,
-  envelopeOf,
-  type LoopResult,
-  type TurnRecord,
-  type Waiting,
-} from '../loop/index.ts';
+import { envelopeOf } from '../aeiou/index.ts';
+import type { AgentUse, CandidateRecord, Decision, LoopResult, TurnRecord, Waiting } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';

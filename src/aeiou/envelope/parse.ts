@@ -44,6 +44,16 @@ export function parseEnvelope(bytes: Uint8Array): ParsedEnvelope {
   return readEnvelope(bytes, 0, bytes.length, 1, false);
 }
 
+/** The envelope that a text is; null when it cannot be read. */
+export function envelopeOf(text: string): ParsedEnvelope | null {
+  try {
+    return parseEnvelope(new TextEncoder().encode(text));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}
+
 /**
  * Finds the envelope in a model's reply. Prose and code fences around the envelope are not read; blank lines after START
  * are ignored with a lint. A reply must have exactly one START…END pair: choosing between two would be a guess. Hosts use

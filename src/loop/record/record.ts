@@ -1,11 +1,10 @@
 import {
   type Action,
-  EnvelopeError,
+  type EnvelopeError,
+  envelopeOf,
   type KeyInfo,
   type Lint,
-  type ParsedEnvelope,
   type ProgressState,
-  parseEnvelope,
   type TokenCode,
   type TokenDetail,
   type UserdataError,
@@ -361,16 +360,6 @@ export function turnError({ error, inputs: { envelope, scene } }: Pick<TurnRecor
 /** ACTIONS of an envelope; null when it cannot be read. */
 export function actionsOf(envelope: string): string | null {
   return envelopeOf(envelope)?.actions ?? null;
-}
-
-/** The envelope of a turn; null when it cannot be read. */
-export function envelopeOf(text: string): ParsedEnvelope | null {
-  try {
-    return parseEnvelope(new TextEncoder().encode(text));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
 }
 
 /** Selects the public part of a record. */

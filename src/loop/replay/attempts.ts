@@ -1,9 +1,8 @@
-import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
+import { envelopeOf, NO_PROGRESS_YET } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { hostFailure } from '../record/decision.ts';
 import {
   actionsOf,
-  envelopeOf,
   type FailedAttempt,
   inputOf,
   type Judged,

@@ -1,4 +1,12 @@
-import { carryForward, composeEnvelope, EnvelopeError, generateKeys, keyringFrom, ReplayCache } from '../../aeiou/index.ts';
+import {
+  carryForward,
+  composeEnvelope,
+  EnvelopeError,
+  envelopeOf,
+  generateKeys,
+  keyringFrom,
+  ReplayCache,
+} from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { checkLimits, type LimitOptions } from '../../sandbox/index.ts';
 import {
@@ -24,7 +32,7 @@ import { plainMaps } from '../../wire/tagged.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
 import { calledBy, historyOf, journalsOf } from '../record/attempt.ts';
-import { envelopeOf, type PublicKeyRecord, type Scene, type TurnRecord } from '../record/record.ts';
+import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
