@@ -42,6 +42,12 @@ const FLOW = {
 /** What carries labels: an argument, an entry of it, the decision to make a call, what was said. */
 type Points = ReadonlyMap<string, readonly string[]>;
 
+/** What one of the two found, and the code of the error that ended the run, if one did. */
+interface Followed {
+  readonly points: Points;
+  readonly failed: string | undefined;
+}
+
 /** How the two compare. */
 export interface Comparison {
   /** Where they disagree first; null for nowhere. */
@@ -71,15 +77,16 @@ export function compared(program: Program, seed: number): Comparison | null {
     refused.push(labels.includes('web'));
     return labels.includes('web');
   };
-  const got = inProduct(tree, program, new World(program, seed, refuse));
+  const { points: got, failed: ended } = inProduct(tree, program, new World(program, seed, refuse));
   const { points: wanted, failed } = bySecond(tree, program, new World(program, seed, () => refused.shift() === true));
   const handles = program.source.includes('on error');
   let [labelled, more] = [0, 0];
   for (const at of new Set([...got.keys(), ...wanted.keys()])) {
     const isSaid = at === 'output' || at === 'scratchpad';
-    // A limit is not covered. Of an error that ends the run, the product may say that more led to it.
-    if (isSaid && failed === 'ERR_QUOTA') continue;
     const [one, other] = [got, wanted].map((points) => points.get(at) ?? (at.includes('entry') ? [] : undefined));
+    // A limit is not covered, and the two reach one at different places. Of an error that ends the run, the product may say that more led to it.
+    const isLimited = failed === 'ERR_QUOTA' || ended === 'ERR_QUOTA';
+    if (isLimited && (isSaid || one === undefined || other === undefined)) continue;
     labelled += Number(one !== undefined && one.length > 0);
     if (one !== undefined && other !== undefined && String(one) === String(other)) continue;
     more += 1;
@@ -90,7 +97,7 @@ export function compared(program: Program, seed: number): Comparison | null {
   return { what: null, labelled, more };
 }
 
-function inProduct(tree: Tree, program: Program, world: World): Points {
+function inProduct(tree: Tree, program: Program, world: World): Followed {
   const answer = (call: GuestCall): CallEnd => {
     if (call.t !== 'tool') return { t: 'ok', value: null };
     const { args: carried = [], deciding = [] } = call.labels ?? {};
@@ -105,15 +112,11 @@ function inProduct(tree: Tree, program: Program, world: World): Points {
     const given: CallEnd = 'code' in end ? { t: 'error', ...end } : { t: 'ok', value: end.value as TaggedJson };
     return labels === undefined ? given : { ...given, labels };
   };
-  const { labels } = runInGuest(tree, program, LIMITS, { flow: FLOW, answer }).result;
-  return world.said(labelNames(labels?.output ?? []), labelNames(labels?.scratchpad ?? []));
+  const { labels, error } = runInGuest(tree, program, LIMITS, { flow: FLOW, answer }).result;
+  return { points: world.said(labelNames(labels?.output ?? []), labelNames(labels?.scratchpad ?? [])), failed: error?.code };
 }
 
-function bySecond(
-  { file }: Tree,
-  { globals, constants, stdin, events, call }: Program,
-  world: World,
-): { readonly points: Points; readonly failed: string | undefined } {
+function bySecond({ file }: Tree, { globals, constants, stdin, events, call }: Program, world: World): Followed {
   const { labels, error, eventErrors } = run({
     files: [file],
     limits: LIMITS,
