@@ -218,9 +218,10 @@ export class Origin {
     this.#begins();
     this.frame = frame;
     try {
-      return work();
-    } finally {
+      const done = work();
       this.#arrive(effects, 'body');
+      return done;
+    } finally {
       this.latest = this.named(RESULT);
       frame.ends.clear();
       this.frame = outer;
