@@ -1,3 +1,4 @@
+import type { SessionRow } from '../../../src/ui/views.ts';
 import type { Unit } from '../../../src/wire/limits.ts';
 import { usdText } from '../../../src/wire/money.ts';
 import { grouped } from '../../../src/wire/text/grouped.ts';
@@ -23,6 +24,11 @@ export function ago(ms: number): string {
   return `${duration(ms)
     .replace(/\.\d+ s$/, ' s')
     .replace(/\.\d+ min$/, ' min')} ago`;
+}
+
+/** How long a session lasted, from its beginning to its last change; null for one that goes on. */
+export function lasted({ phase, createdAt, updatedAt }: Pick<SessionRow, 'phase' | 'createdAt' | 'updatedAt'>): string | null {
+  return phase === 'open' || phase === 'waiting' ? null : duration(updatedAt - createdAt);
 }
 
 /** A moment in UTC, as logs and records have it: `2026-11-23 06:45:55Z`. A number outside the calendar stays as it is. */

@@ -103,7 +103,7 @@ export function Shortcuts() {
             {KEYS.map(([keys, does]) => (
               <tr key={keys}>
                 <th scope="row" class="keys">
-                  {keys.split(' ').map((key) => (key === '…' ? key : <kbd key={key}>{key}</kbd>))}
+                  {keys.split(' ').map((key) => (key === '…' ? '… ' : <kbd key={key}>{key}</kbd>))}
                 </th>
                 <td>{does}</td>
               </tr>

@@ -146,6 +146,8 @@ export interface Answers {
   readonly sessions?: (query: URLSearchParams) => { sessions: readonly SessionRow[]; next: string | null };
   readonly session?: (sid: string) => SessionView | null;
   readonly turns?: (sid: string, after: number, limit: number) => readonly TurnRow[];
+  /** Turns that cannot be read. */
+  readonly damaged?: readonly number[];
   readonly turn?: (sid: string, turn: number) => TurnView | null;
   readonly calls?: (after: number) => { calls: readonly CallView[]; more: boolean };
   readonly piece?: (part: string, from: number) => { text: string; from: number; length: number };
@@ -226,7 +228,8 @@ function answerOf(answers: Answers, { pathname, searchParams: query }: URL, { me
   if (turn === '') {
     const view = answers.session?.(id) ?? null;
     const first = answers.turns?.(id, 0, 200) ?? [];
-    return view && { ...view, timeline: { turns: first, damaged: [], next: view.turns > 200 ? 200 : null } };
+    const damaged = (answers.damaged ?? []).map((each) => ({ turn: each, problem: `turn ${each} is not JSON` }));
+    return view && { ...view, timeline: { turns: first, damaged, next: view.turns > 200 ? 200 : null } };
   }
   if (what === 'calls') return answers.calls?.(Number(query.get('after') ?? 0)) ?? null;
   if (what === 'parts') return answers.piece?.(part, Number(query.get('from') ?? 0)) ?? null;

@@ -282,7 +282,7 @@ test('issue 49: at each width, a row of the list names its session, and no text 
       ),
     );
     assert.equal(cut, false, `${width}`);
-    const status = page.locator('a.row', { hasText: 'crawler' }).locator('.in-sessions > *', { hasText: '▶ driven' });
+    const status = page.locator('a.row', { hasText: 'crawler' }).locator('.in-sessions > *', { hasText: '▶ running' });
     assert.equal(await status.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth), false, `${width}`);
     const [page1, footer] = await page.evaluate(() => [
       document.documentElement.scrollHeight,

@@ -8,7 +8,7 @@ import { Foreign } from './text.tsx';
 
 const SIGNS: Readonly<Record<string, string>> = {
   open: '●',
-  driven: '▶',
+  running: '▶',
   waiting: '◔',
   done: '✓',
   aborted: '⊘',
@@ -28,6 +28,15 @@ export function Badge({ word }: { readonly word: SessionPhase | string }) {
       <Foreign text={word} />
     </span>
   );
+}
+
+/** What a session is doing, in the word with which `status:` of a query finds it. */
+export const statusOf = ({ phase, driven }: Pick<SessionRow, 'phase' | 'driven'>): string =>
+  driven && phase === 'open' ? 'running' : phase;
+
+/** The status of a session as a badge. */
+export function Status({ row }: { readonly row: Pick<SessionRow, 'phase' | 'driven'> }) {
+  return <Badge word={statusOf(row)} />;
 }
 
 type Named = Pick<SessionRow, 'sid' | 'above'>;

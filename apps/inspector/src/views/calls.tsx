@@ -246,7 +246,7 @@ function Call({ call, turn, open }: { readonly call: CallView; readonly turn: Tu
           ['policy', verdict === null ? null : <Verdict verdict={verdict} of={of} />],
           ['place', <a href={turnLink(sid, number, 'program', String(at.line))}>{`line ${at.line}, column ${at.column}`}</a>],
           ['fork', <Foreign text={at.fork} />],
-          ['together with', at.together === undefined || at.together === call.seq ? null : `call ${at.together}`],
+          ['together with', at.together === undefined || at.together === call.seq ? null : `call ${number}.${at.together}`],
           [
             'nested session',
             call.nested === null ? null : (

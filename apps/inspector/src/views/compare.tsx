@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { AttemptView, CallView, SessionView, TextView, TurnRow, TurnView } from '../../../../src/ui/views.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { useAnswer, useWorld } from '../data/use.ts';
-import { counted, duration, grouped, usdText } from '../format.ts';
-import { Badge, Facts, Pending, Section, SessionName } from '../parts/marks.tsx';
+import { counted, duration, grouped, lasted, usdText } from '../format.ts';
+import { Badge, Facts, Pending, Section, SessionName, Status } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { compareLink, type Side, sessionLink, sideOf, turnLink } from '../route.ts';
@@ -84,7 +84,7 @@ function Both({ sessions }: { readonly sessions: Pair<SessionView> }) {
               <a href={sessionLink(session.sid)}>
                 <SessionName row={session} />
               </a>{' '}
-              <Badge word={session.phase} />
+              <Status row={session} />
             </h2>
             <Facts
               facts={[
@@ -92,7 +92,7 @@ function Both({ sessions }: { readonly sessions: Pair<SessionView> }) {
                 ['agent', session.agent === null ? null : <Foreign text={session.agent} />],
                 ['reason', session.reason === null ? '–' : <Foreign text={session.reason} />],
                 ['turns', grouped(session.turns)],
-                ['took', duration(session.updatedAt - session.createdAt)],
+                ['lasted', lasted(session)],
                 ['fuel', session.sum === null ? null : grouped(session.sum.fuel)],
                 ['model tokens', session.sum === null ? null : grouped(session.sum.tokens)],
                 ['cost', session.sum === null || session.sum.cost === 0 ? null : usdText(session.sum.cost)],

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionRow, SessionsQuery } from '../../../../src/ui/views.ts';
 import { grouped } from '../format.ts';
+import { statusOf } from '../parts/marks.tsx';
 import { isNarrow } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { sessionsLink } from '../route.ts';
@@ -11,7 +12,7 @@ const CHOICES = 5;
 /** The words with which a query names what the rows have in common, with the number of rows: the most frequent of each kind. */
 function choicesOf(rows: readonly SessionRow[]): readonly (readonly [term: string, count: number])[] {
   const kinds: readonly (readonly [key: string, of: (row: SessionRow) => string | null])[] = [
-    ['status', ({ phase }) => phase],
+    ['status', statusOf],
     ['reason', ({ reason }) => reason],
     ['agent', ({ agent }) => agent],
   ];

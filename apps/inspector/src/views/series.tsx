@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SeriesView } from '../../../../src/ui/logviews.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { useAnswer, useChanges, useWorld } from '../data/use.ts';
-import { clockTime, duration, grouped } from '../format.ts';
+import { clockTime, counted, duration, grouped } from '../format.ts';
 import { Pending, Section } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { sessionsLink } from '../route.ts';
@@ -88,7 +88,7 @@ function reasons(counts: Counts): readonly Track[] {
         ? []
         : [{ name: printable(name), colour, values, term: `reason:${name}` }];
     }),
-    ...(rest.length === 0 ? [] : [{ name: `${rest.length} others`, colour: OTHERS, values: others, term: null }]),
+    ...(rest.length === 0 ? [] : [{ name: counted(rest.length, 'other reason'), colour: OTHERS, values: others, term: null }]),
   ];
 }
 

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { SessionView, Sum, TurnView } from '../../../../src/ui/views.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useAnswer, useChanges, useWorld } from '../data/use.ts';
-import { counted, duration, grouped, usdColumn, usdText } from '../format.ts';
+import { counted, duration, grouped, lasted, usdColumn, usdText } from '../format.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorText } from '../parts/error.tsx';
-import { Badge, Facts, Moment, Path, Pending, Section, SessionName, sentenceOf } from '../parts/marks.tsx';
+import { Facts, Moment, Path, Pending, Section, SessionName, Status, sentenceOf } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
 import { compareLink, sessionLink, sideOf, turnLink } from '../route.ts';
@@ -109,7 +109,7 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           <SessionName row={session} />
         </h1>
         <Copy text={sid} what="the id of the session" />
-        <Badge word={phase} />
+        <Status row={session} />
         {source.live && isOpen(phase) && (
           <ConfirmButton label="Cancel session" question="Cancel this session for good?" act={() => void cancel()} />
         )}
@@ -121,7 +121,7 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           ['agent', session.agent === null ? null : <Foreign text={session.agent} />],
           ['began', <Moment at={session.createdAt} />],
           ['last change', <Moment at={session.updatedAt} />],
-          ['took', isOpen(phase) ? null : duration(session.updatedAt - session.createdAt)],
+          ['lasted', lasted(session)],
           ['slowest call', slowestOf(session)],
           ['fuel', session.sum === null ? null : grouped(session.sum.fuel)],
           ['model tokens', session.sum === null || session.sum.tokens === 0 ? null : grouped(session.sum.tokens)],
@@ -158,7 +158,10 @@ const isOpen = (phase: SessionView['phase']): boolean => phase === 'open' || pha
 function Ending({ session }: { readonly session: SessionView }) {
   const { source } = useWorld();
   const { sid, turns, phase, reason, message } = session;
-  const { value: turn } = useAnswer(() => (turns === 0 ? Promise.resolve(null) : source.turn(sid, turns)), [sid, turns, phase]);
+  const { value: turn, problem } = useAnswer(
+    () => (turns === 0 ? Promise.resolve(null) : source.turn(sid, turns)),
+    [sid, turns, phase],
+  );
   if (isOpen(phase) && turns === 0) return null;
   const sentence = sentenceOf(reason);
   const failure = turn?.failure ?? null;
@@ -188,6 +191,7 @@ function Ending({ session }: { readonly session: SessionView }) {
         </p>
       )}
       {isOfTurn && <ErrorText failure={failure} label="Error" />}
+      {problem !== null && <Pending problem={problem} what="" />}
       {turn !== null && (
         <>
           <Requested turn={turn} />
@@ -290,7 +294,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
                   <span class="faint">{row.agent !== null && <Foreign text={row.agent} most={60} />}</span>
                 </th>
                 <td>
-                  <Badge word={row.phase} /> <span class="reason">{row.reason !== null && <Foreign text={row.reason} />}</span>
+                  <Status row={row} /> <span class="reason">{row.reason !== null && <Foreign text={row.reason} />}</span>
                 </td>
                 <SumCells sum={row.sum} usd={usd} />
               </tr>

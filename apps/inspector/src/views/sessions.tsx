@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChangeView, SessionRow, SessionsQuery } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useChanges, useWorld } from '../data/use.ts';
 import { ago, clockTime, counted, duration, grouped, usdColumn } from '../format.ts';
-import { Badge, Pending, SessionName } from '../parts/marks.tsx';
+import { Pending, SessionName, Status } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { sessionLink } from '../route.ts';
@@ -95,8 +96,8 @@ function useSessions(query: SessionsQuery, all: boolean): List & { readonly onSi
 
 /** A column by which the list can be sorted; the greatest first, but texts by the alphabet. */
 const COLUMNS = {
-  code: ['code', ({ last }: SessionRow) => last?.code ?? null],
   turns: ['turns', ({ turns }: SessionRow) => turns],
+  code: ['code', ({ last }: SessionRow) => last?.code ?? null],
   ms: ['took', ({ last }: SessionRow) => last?.ms ?? null],
   tokens: ['tokens', ({ last }: SessionRow) => last?.tokens ?? null],
   cost: ['cost', ({ last }: SessionRow) => last?.cost ?? null],
@@ -104,6 +105,8 @@ const COLUMNS = {
   changed: ['changed', ({ updatedAt }: SessionRow) => updatedAt],
 } as const;
 type Column = keyof typeof COLUMNS;
+/** The columns that tell of the last turn alone; they stand beside each other. */
+const OF_LAST: readonly Column[] = ['code', 'ms', 'tokens', 'cost', 'attempts'];
 
 /** Rows by a column. Those without a value stand at the end. */
 function sorted(rows: readonly SessionRow[], column: Column): readonly SessionRow[] {
@@ -129,7 +132,7 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
       <div class="head">
         <h1>Sessions</h1>
         <p class="faint" role="status">
-          {counted(rows.length, 'session')}
+          {problem === null && counted(rows.length, 'session')}
           {next === null ? '' : ' and more'}
           {about !== null && (
             <>
@@ -165,13 +168,14 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
                 type="button"
                 class="quiet sort"
                 aria-pressed={key === column}
-                title={`sort by ${COLUMNS[key][0]}`}
+                title={`sort by ${COLUMNS[key][0]}${OF_LAST.includes(key) ? ' of the last turn' : ''}`}
                 onClick={() => setColumn(key)}
               >
                 {COLUMNS[key][0]}
                 {key === column && <span aria-hidden="true"> ↓</span>}
               </button>
             ))}
+            <span class="of-last">last turn</span>
           </div>
           <Rows
             label="Sessions"
@@ -190,6 +194,9 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
   );
 }
 
+/** A text that a narrow column may cut, for those who point at it. */
+const titleOf = (text: string | null): string | undefined => (text === null ? undefined : printable(text));
+
 interface LineProps {
   readonly row: SessionRow;
   readonly now: number;
@@ -202,24 +209,20 @@ function Line({ row, now, usd }: LineProps) {
   return (
     <span class="in-sessions">
       <span>
-        {row.driven && row.phase === 'open' ? (
-          <span title="open, and a process drives it">
-            <Badge word="driven" />
-          </span>
-        ) : (
-          <Badge word={row.phase} />
-        )}
+        <Status row={row} />
       </span>
-      <span class="strong">
+      <span class="strong" title={printable(row.sid)}>
         <SessionName row={row} />
         {row.damaged !== null && <span class="problem"> damaged</span>}
       </span>
-      <span>{row.subject !== null && <Foreign text={row.subject} />}</span>
-      <span class="faint">{row.agent !== null && <Foreign text={row.agent} />}</span>
-      <span class="reason" title={code === row.reason ? undefined : (row.reason ?? undefined)}>
+      <span title={titleOf(row.subject)}>{row.subject !== null && <Foreign text={row.subject} />}</span>
+      <span class="faint" title={titleOf(row.agent)}>
+        {row.agent !== null && <Foreign text={row.agent} />}
+      </span>
+      <span class="number">{grouped(row.turns)}</span>
+      <span class="reason" title={titleOf(code === row.reason ? code : `${row.reason ?? ''} ${code}`.trim())}>
         {code !== null && <Foreign text={code} />}
       </span>
-      <span class="number">{row.turns}</span>
       <span class="number" title="time of the last turn, without its agent's">
         {last !== null && duration(last.ms)}
       </span>

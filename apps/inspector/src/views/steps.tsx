@@ -108,7 +108,7 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
         </label>
         <span role="status">
           {step !== null &&
-            `line ${step.line}, visit ${step.visit} of ${grouped(found.visits)}, ${grouped(step.fuel)} fuel spent before it`}
+            `line ${grouped(step.line)}, visit ${grouped(step.visit)} of ${grouped(found.visits)}, ${grouped(step.fuel)} fuel spent before it`}
         </span>
       </div>
       {problem !== null && (

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { TurnPhase } from '../../../../src/loop/record/record.ts';
-import type { SessionRow, SessionView, TurnRow } from '../../../../src/ui/views.ts';
+import type { SessionRow, SessionView, TimelineView, TurnRow } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, duration } from '../format.ts';
-import { Badge, MiniBars } from '../parts/marks.tsx';
+import { Badge, MiniBars, Status } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
@@ -13,15 +14,16 @@ import { type Axis, type Scale, scaleOf, TimeAxis } from './axis.tsx';
 const CHUNK = 200;
 const CHUNKS = 6;
 
-/** Consecutive turns, and the last turn that was requested. The server may have no row for a damaged turn. */
-interface Chunk {
+/** Consecutive turns, those that cannot be read, and the last turn that was requested. */
+interface Chunk extends Pick<TimelineView, 'turns' | 'damaged'> {
   readonly until: number;
-  readonly rows: readonly TurnRow[];
 }
 
 /** The turns around those in sight, fetched when they come into sight and forgotten when they are far from it. */
 function useTurns(session: SessionView): {
   readonly at: (index: number) => TurnRow | null;
+  /** Why a turn cannot be read; null for one that can, and for one that is not fetched. */
+  readonly problemAt: (index: number) => string | null;
   readonly sight: (from: number, to: number) => void;
 } {
   const { source, say } = useWorld();
@@ -34,7 +36,7 @@ function useTurns(session: SessionView): {
     chunks.current.clear();
   }
   // The session brings its first turns, which saves the first request.
-  chunks.current.set(0, { until: Math.min(turns, timeline.next ?? turns, CHUNK), rows: timeline.turns });
+  chunks.current.set(0, { ...timeline, until: Math.min(turns, timeline.next ?? turns, CHUNK) });
   const inSight = useRef<readonly [number, number]>([0, 0]);
 
   const fetchSight = useCallback(() => {
@@ -43,12 +45,12 @@ function useTurns(session: SessionView): {
       const known = chunks.current.get(chunk);
       const until = Math.min(turns, (chunk + 1) * CHUNK);
       if (known !== undefined && known.until >= until) continue;
-      chunks.current.set(chunk, { until, rows: known?.rows ?? [] });
+      chunks.current.set(chunk, { turns: known?.turns ?? [], damaged: known?.damaged ?? [], until });
       void source.turns(sid, chunk * CHUNK, CHUNK).then(
         (page) => {
           // An answer to an earlier request may come last.
           if (shown.current !== sid || (chunks.current.get(chunk)?.until ?? 0) > until) return;
-          chunks.current.set(chunk, { until, rows: page.turns });
+          chunks.current.set(chunk, { ...page, until });
           const middle = Math.floor((inSight.current[0] + inSight.current[1]) / 2 / CHUNK);
           const far = [...chunks.current.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(CHUNKS);
           for (const key of far) chunks.current.delete(key);
@@ -62,8 +64,10 @@ function useTurns(session: SessionView): {
     }
   }, [sid, turns, source, say]);
   useEffect(fetchSight, [fetchSight]);
+  const chunkOf = (index: number): Chunk | undefined => chunks.current.get(Math.floor(index / CHUNK));
   return {
-    at: (index) => chunks.current.get(Math.floor(index / CHUNK))?.rows.find(({ turn }) => turn === index + 1) ?? null,
+    at: (index) => chunkOf(index)?.turns.find(({ turn }) => turn === index + 1) ?? null,
+    problemAt: (index) => chunkOf(index)?.damaged.find(({ turn }) => turn === index + 1)?.problem ?? null,
     sight: (from, to) => {
       inSight.current = [from, to];
       fetchSight();
@@ -74,7 +78,7 @@ function useTurns(session: SessionView): {
 /** The turns of a session: where the time of each went, what it used of its limits, what it called, and how it was decided. */
 export function Timeline({ session }: { readonly session: SessionView }) {
   const { sid, turns, createdAt, nested } = session;
-  const { at, sight } = useTurns(session);
+  const { at, problemAt, sight } = useTurns(session);
   const [range, setRange] = useState<readonly [number, number]>([0, 30]);
   const parts = (index: number) => {
     const row = at(index);
@@ -110,10 +114,7 @@ export function Timeline({ session }: { readonly session: SessionView }) {
           const row = at(index);
           const times = parts(index);
           return row === null || times === null ? (
-            <span class="in-turns">
-              <span class="number">{index + 1}</span>
-              <span class="faint">…</span>
-            </span>
+            <Unread turn={index + 1} problem={problemAt(index)} />
           ) : (
             <Line
               row={row}
@@ -166,6 +167,22 @@ function timesOf({ startedAt, latencyMs, phases, callsMs, agent }: TurnRow, befo
   return { spans: [...earlier.filter(({ ms }) => ms > 0), ...spans], total: asked + latencyMs };
 }
 
+/** A turn that is not fetched yet, or that cannot be read. */
+function Unread({ turn, problem }: { readonly turn: number; readonly problem: string | null }) {
+  return (
+    <span class="in-turns">
+      <span class="number">{turn}</span>
+      {problem === null ? (
+        <span class="faint">…</span>
+      ) : (
+        <span class="problem unread" title={printable(problem)}>
+          cannot be read: <Foreign text={problem} most={300} />
+        </span>
+      )}
+    </span>
+  );
+}
+
 interface LineProps {
   readonly row: TurnRow;
   readonly times: Times;
@@ -194,10 +211,10 @@ function Line({ row, times, scale, nested }: LineProps) {
         {counted(row.calls, 'call')}
         {row.failed > 0 && <span class="problem"> {row.failed} failed</span>}
       </span>
-      <span class="reason">
+      <span class="reason" title={row.error === null ? undefined : printable(row.error.message)}>
         {nested.map((session) => (
           <span key={session.sid} class="faint" title={session.sid}>
-            ↳ ask {session.above.at(-1)?.call} <Badge word={session.phase} />{' '}
+            ↳ ask {session.above.at(-1)?.call} <Status row={session} />{' '}
           </span>
         ))}
         {row.reason !== null && <Foreign text={row.reason} />}
