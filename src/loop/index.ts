@@ -99,7 +99,7 @@ export { statementsOf } from './sessions/statements.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
 export { newSession } from './sessions/store.ts';
-export { READY, SESSIONS, type SessionWords, sessionTables } from './sessions/tables.ts';
+export { READY, SESSIONS, type SessionWords, sessionTables, shownStatus } from './sessions/tables.ts';
 export { usualCosts } from './sessions/usual.ts';
 export { Wakes } from './sessions/wakes.ts';
 export { SharedLock } from './sharedlock.ts';

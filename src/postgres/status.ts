@@ -1,4 +1,4 @@
-import { READY } from '../loop/index.ts';
+import { READY, shownStatus } from '../loop/index.ts';
 import { Database, NOW } from './database.ts';
 import { FORM, formOf, migrate, mustBePresent } from './tables.ts';
 
@@ -57,7 +57,7 @@ export async function storeStatus(url: string, schemaName?: string): Promise<Sto
        coalesce(sum(owed + end_owed), 0) AS owed, (SELECT count(*) FROM ${schema}.decisions WHERE line IS NULL) AS unsealed FROM ${schema}.sessions`,
     );
     const statuses = await database.query(
-      `SELECT status, count(*) AS n FROM ${schema}.sessions GROUP BY status ORDER BY status LIMIT 10`,
+      `SELECT ${shownStatus(NOW)} AS word, count(*) AS n FROM ${schema}.sessions GROUP BY word ORDER BY word LIMIT 10`,
     );
     const partitions = await database.query(
       `SELECT inhrelid::regclass::text AS name, pg_total_relation_size(inhrelid) AS bytes FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1`,
@@ -69,7 +69,7 @@ export async function storeStatus(url: string, schemaName?: string): Promise<Sto
       newest: FORM,
       server: String(server?.['version']),
       aheadMs: Math.round((before + after) / 2 - Number(server?.['now'])),
-      sessions: Object.fromEntries(statuses.map(({ status, n }) => [String(status), Number(n)])),
+      sessions: Object.fromEntries(statuses.map(({ word, n }) => [String(word), Number(n)])),
       ready: Number(counts?.['ready']),
       leased: Number(counts?.['leased']),
       owed: Number(counts?.['owed']),

@@ -73,14 +73,18 @@ export function grantNotes({ cost, order = [], unknown = [] }: Grant): readonly 
 export function explainGrant(grant: Grant, palette: Palette, since: Grant | null = null, usual = NO_PAST): readonly string[] {
   const gone = since === null ? 0 : since.calls.filter(({ tool }) => !grant.calls.some((call) => call.tool === tool)).length;
   return [
-    palette.bold(printable(grantHead(grant))),
+    ...paragraph(printable(grantHead(grant)), palette).map(palette.bold),
     ...grantRows(grant, since, usual).flatMap(({ change, title, terms, cost, notes }) => [
       ...titleLines(change, `${title}: ${terms}`, palette),
       ...(cost === '' ? [] : paragraph(cost, palette, UNDER)),
       ...notes.flatMap((note) => paragraph(printable(note), palette, UNDER).map(palette.dim)),
     ]),
     ...grantNotes(grant).flatMap((note) => paragraph(printable(note), palette, '  ')),
-    ...(gone === 0 ? [] : [palette.dim(`  ${counted(gone, 'call')} of the earlier grant, of other tools, not in this one`)]),
+    ...(gone === 0
+      ? []
+      : paragraph(`${counted(gone, 'call')} of the earlier grant, of other tools, not in this one`, palette, '  ').map(
+          palette.dim,
+        )),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { SessionParent, SessionSummary, TurnResult, Waiting } from '../loop/index.ts';
 import { usdText } from '../wire/money.ts';
-import { clip, printable } from '../wire/text/printable.ts';
+import { grouped } from '../wire/text/grouped.ts';
+import { clip, columns, printable } from '../wire/text/printable.ts';
 import { counted } from '../wire/text/units.ts';
 import { timeText } from '../wire/time.ts';
 
@@ -17,7 +18,7 @@ function outcomeText(word: string, reason: string | null): string {
 /** Counts in words: `3 CONTINUE, 1 DONE`. */
 export function tallyText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
-    .map(([word, count]) => `${count} ${word}`)
+    .map(([word, count]) => `${grouped(count)} ${word}`)
     .join(', ');
 }
 
@@ -44,13 +45,24 @@ export function sessionLine(session: SessionLine): string {
 const COLUMNS = 4;
 
 /** Sessions in a line each, in columns where all of these fit into the width. */
-export function sessionLines(sessions: readonly SessionLine[], width = Number.POSITIVE_INFINITY): readonly string[] {
-  const rows = sessions.map(cellsOf);
-  const widths = Array.from({ length: COLUMNS }, (_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+export function sessionLines(sessions: readonly SessionLine[], width?: number): readonly string[] {
+  return inColumns(sessions.map(cellsOf), width, COLUMNS);
+}
+
+/**
+ * Rows of printable cells in a line each. The first `most` cells stand below each other where all of these fit into the width, which is any
+ * when absent; so do all cells when `most` is absent.
+ */
+export function inColumns(
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+  most = Math.max(0, ...rows.map(({ length }) => length)),
+): readonly string[] {
+  const widths = Array.from({ length: most }, (_, column) => Math.max(0, ...rows.map((row) => columns(row[column] ?? ''))));
   if (widths.reduce((sum, each) => sum + each + 2, 0) > width) return rows.map((row) => row.join('  '));
   return rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - columns(cell))))
       .join('  ')
       .trimEnd(),
   );
@@ -77,7 +89,7 @@ function cellsOf(session: SessionLine): readonly string[] {
   const calls = waits === null ? [] : [waits, ...(waits.also ?? [])];
   return [
     above.length === 0 ? printable(sid) : askText(above),
-    outcomeText(status === 'open' && calls.some(({ completed }) => !completed) ? 'waiting' : status, reason),
+    outcomeText(status === 'open' ? openText(calls, lease) : status, reason),
     counted(turns, 'turn'),
     ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
     ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
@@ -90,6 +102,12 @@ function cellsOf(session: SessionLine): readonly string[] {
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];
+}
+
+/** What an open session does, in the word that `status:` of a query has for it. */
+function openText(calls: readonly Waiting[], lease: SessionSummary['lease']): string {
+  if (calls.some(({ completed }) => !completed)) return 'waiting';
+  return lease === null ? 'open' : 'running';
 }
 
 /** The place of a session that an `ask` opened: its own id is random. */

@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { Output } from '../../src/cli/terminal/output.ts';
@@ -81,6 +84,17 @@ it('issue 49: a list of sessions has columns where they fit', () => {
   ];
   expect(sessionLines(rows)[0]).toBe(`a${' '.repeat(31)}done             2 turns`);
   expect(sessionLines(rows, 50)[0]).toBe('a  done  2 turns');
+  const lease = { owner: 'host-7', until: 5 };
+  expect(sessionLines([{ ...session, sid: 'a', status: 'open', lease }])[0]).toMatch(/^a  running  2 turns  held by host-7/);
+});
+
+it('issue 49: the keys of a file stand in columns, and fit a terminal of 60 columns, but for what has no blank', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'width-'));
+  await within(['keys', 'generate', 'k.json'], { cwd });
+  const all = linesOf((await within(['keys', 'list', 'k.json'], { cwd })).stdout);
+  expect(new Set(all.map((line) => line.indexOf('Ed25519'))).size).toBe(1);
+  const narrow = linesOf((await within(['keys', 'list', 'k.json'], { cwd, columns: 60 })).stdout);
+  expect(narrow.filter((line) => [...line].length > 60)).toEqual([]);
 });
 
 it('issue 49: what is foreseen and what is found fit a terminal of 60 columns', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
 import { ownedStore } from '../../src/testing/contracts/owned.ts';
-import { commitOf, lease, ODD, started, state } from '../../src/testing/contracts/samples.ts';
+import { commitOf, lease, ODD, started, state, WAITS } from '../../src/testing/contracts/samples.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -122,20 +122,35 @@ describe('the file of a SqliteStore', () => {
     const store = await ownedStore(() => ({ store: file }));
     expect(await storeStatistics(path)).toMatchObject({ contents: none });
     await store.create(state('s'), 3);
-    await store.claim('s', lease('a'));
+    await store.claim('s', lease('a', 0, 600_000));
     await store.start(started('s'), 'a');
     await store.commit(commitOf('s', 1, { at: 8 }));
     await store.start(started('s', 2), 'a');
     await store.create(state('t'), 9);
     expect(await storeStatistics(path)).toMatchObject({
       contents: {
-        ...{ sessions: 2, statuses: { open: 2 }, turns: 1, decisions: { HALT: 1 }, started: 1, createdAt: 3, updatedAt: 9 },
+        ...{
+          sessions: 2,
+          statuses: { open: 1, running: 1 },
+          turns: 1,
+          decisions: { HALT: 1 },
+          started: 1,
+          createdAt: 3,
+          updatedAt: 9,
+        },
         latest: [
           { sid: 't', status: 'open', reason: null, turns: 0, updatedAt: 9 },
-          { sid: 's', status: 'open', reason: null, turns: 1, updatedAt: 8 },
+          { sid: 's', status: 'running', reason: null, turns: 1, updatedAt: 8 },
         ],
       },
     });
+    await store.start({ ...started('s', 2), suspended: WAITS }, 'a');
+    expect(await storeStatistics(path)).toMatchObject({
+      contents: { statuses: { open: 1, waiting: 1 }, latest: [{ status: 'open' }, { sid: 's', status: 'waiting' }] },
+    });
+    const completion = { ok: true, value: 1 } as const;
+    await store.start({ ...started('s', 2), suspended: { ...WAITS, completion } }, 'a');
+    expect(await storeStatistics(path)).toMatchObject({ contents: { statuses: { open: 1, running: 1 } } });
   });
 
   it('the statistics of ANALYZE are no change', async () => {

@@ -13,7 +13,7 @@ import {
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
 import { formatReceiptKey, generateReceiptKey } from '../../receipt/index.ts';
-import { printable } from '../../report/index.ts';
+import { inColumns, printable } from '../../report/index.ts';
 import { named } from '../flags/setup.ts';
 import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -83,7 +83,7 @@ async function list(file: string, json: boolean, terminal: Terminal): Promise<Ex
   const ring = named(file, () => keyringFrom(readTokenKeys(file), { clock: systemClock }));
   const keys = keyRows(ring);
   if (json) terminal.out.json(keys);
-  else for (const key of keys) terminal.out.line(keyLine(key));
+  else for (const line of keyLines(keys, terminal.outIsTTY ? terminal.paintOut.columns : undefined)) terminal.out.prose(line);
   return EXIT.ok;
 }
 
@@ -101,7 +101,11 @@ export function keyRows(ring: Keyring): readonly KeyRow[] {
   });
 }
 
-/** A key as a line. */
-export function keyLine({ kid, role, alg, public: half, verifyUntil }: KeyRow): string {
-  return `${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`;
+/** Keys in a line each, in columns where these fit into the width. */
+export function keyLines(keys: readonly KeyRow[], width?: number): readonly string[] {
+  const cells = keys.map(({ kid, role, alg, public: half, verifyUntil }) => [
+    ...[kid, role, alg, half ?? '-'],
+    ...(verifyUntil === null ? [] : [`until ${utc(verifyUntil)}`]),
+  ]);
+  return inColumns(cells, width);
 }

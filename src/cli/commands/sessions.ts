@@ -129,13 +129,14 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
   const { limit, look } = flags;
   const { sessions, next } = await searchSessions(store, query, { limit, effort: limit + look, after });
   if (flags.json) for (const session of sessions) terminal.out.json(session);
+  else {
+    const ancestry = new Ancestry(store);
+    const named = [];
+    for (const session of sessions) named.push({ ...session, above: await ancestry.above(session) });
+    for (const line of sessionLines(named, terminal.outIsTTY ? terminal.paintOut.columns : undefined)) terminal.out.prose(line);
+    for (const session of sessions) tellFar(session, terminal);
+  }
   if (next !== null) tellNext(next, sessions.length === limit ? '--limit' : '--look', terminal);
-  if (flags.json) return EXIT.ok;
-  const ancestry = new Ancestry(store);
-  const named = [];
-  for (const session of sessions) named.push({ ...session, above: await ancestry.above(session) });
-  for (const line of sessionLines(named, terminal.outIsTTY ? terminal.paintOut.columns : undefined)) terminal.out.prose(line);
-  for (const session of sessions) tellFar(session, terminal);
   return EXIT.ok;
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { VALUES } from '../../../stdlib-tools/storage/tables.ts';
-import { allSessions, migrateFile, SESSIONS, type SessionSummary, storeStatistics } from '../../loop/index.ts';
+import { allSessions, migrateFile, SESSIONS, type SessionSummary, StoreError, storeStatistics } from '../../loop/index.ts';
 import { isPostgresUrl, type MigrationReport, migrateStore, type StoreReport, storeStatus } from '../../postgres/index.ts';
-import { counted, printable } from '../../report/index.ts';
+import { counted, printable, tallyText } from '../../report/index.ts';
 import { grouped } from '../../wire/text/grouped.ts';
 import { addStore, openStore, placeToMake, storeFile } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -48,7 +48,7 @@ async function migrate(flags: StoreFlags, terminal: Terminal): Promise<ExitCode>
 async function status(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
   const report = await reported(flags.store);
   if (flags.json) terminal.out.json(report);
-  else for (const line of linesOf(report)) terminal.out.line(line);
+  else for (const line of linesOf(report)) terminal.out.prose(line);
   return EXIT.ok;
 }
 
@@ -64,15 +64,16 @@ async function reported(flag: string | undefined): Promise<StoreReport> {
   await using store = await openStore(flag, { mustExist: true });
   const found = await storeStatistics(place);
   if (found === null) throw new UsageError(`${printable(place)} is not a store of sessions`);
-  const all: Pick<SessionSummary, 'status' | 'lease' | 'owed'>[] = [];
-  for await (const { status, lease, owed } of allSessions(store)) all.push({ status, lease, owed });
+  if (found.contents instanceof StoreError) throw found.contents;
+  const all: Pick<SessionSummary, 'lease' | 'owed'>[] = [];
+  for await (const { lease, owed } of allSessions(store)) all.push({ lease, owed });
   return {
     place,
     form: found.version,
     newest: found.newest,
     server: `SQLite ${process.versions['sqlite'] ?? ''}`,
     aheadMs: 0,
-    sessions: Object.fromEntries([...Map.groupBy(all, ({ status }) => status)].map(([status, some]) => [status, some.length])),
+    sessions: found.contents.statuses,
     ready: (await store.find({ kind: 'ready', owner: '' }, all.length)).length,
     leased: all.filter(({ lease }) => lease !== null).length,
     owed: all.reduce((sum, { owed }) => sum + owed, 0),
@@ -93,11 +94,10 @@ function linesOf({
   unsealed,
   partitions,
 }: StoreReport): readonly string[] {
-  const statuses = Object.entries(sessions).map(([name, count]) => `${count} ${printable(name)}`);
   return [
     `${printable(place)}: form ${form}, ${printable(server)}`,
     `clock: this machine is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the store`,
-    `sessions: ${statuses.length === 0 ? 'none' : statuses.join(', ')}; ${ready} ready, ${leased} leased`,
+    `sessions: ${printable(tallyText(sessions)) || 'none'}; ${grouped(ready)} ready, ${grouped(leased)} leased`,
     `log: ${counted(owed, 'decision')} owed, ${counted(unsealed, 'line')} not chained yet`,
     ...partitions.map(({ name, bytes }) => `partition ${printable(name)}: ${grouped(bytes)} bytes`),
   ];

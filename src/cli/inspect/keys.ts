@@ -2,7 +2,7 @@ import { KeyError, type KeyInit, keyringFrom, parseKeys } from '../../aeiou/inde
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
 import { counted } from '../../report/index.ts';
 import { isRecord } from '../../wire/unknown.ts';
-import { keyLine, keyRows } from '../commands/keys.ts';
+import { keyLines, keyRows } from '../commands/keys.ts';
 import { type Artefact, type Found, jsonOf, type Kind, unreadable, whole } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
@@ -73,7 +73,7 @@ function found(keys: readonly KeyInit[], { mode }: Artefact): Found {
       ...(exposed ? ['OTHERS CAN READ IT: chmod 600, and think of its private keys as known'] : []),
       ...(hasPrivate ? ['private halves are in it, and not shown'] : []),
       `${counted(rows.length, 'key')}; ${signer === undefined ? 'none of them signs' : `${signer.kid} signs what programs ask for`}`,
-      ...rows.map(keyLine),
+      ...keyLines(rows),
       ...(expired === 0 ? [] : [`${counted(expired, 'key')} more, expired`]),
     ],
     next: hasPrivate ? NEXT : '"neuroscript token verify --keys FILE" verifies tokens with it.',

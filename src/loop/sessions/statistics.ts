@@ -1,11 +1,11 @@
 import { readSqlite, type SqliteReader, type SqliteReading } from '../../sqlite/reader.ts';
-import { SESSIONS } from './tables.ts';
+import { SESSIONS, shownStatus } from './tables.ts';
 
 /** Counts of a store of sessions, without the content of its sessions. */
 export interface StoreStatistics {
   /** All sessions. */
   readonly sessions: number;
-  /** Sessions by their status. */
+  /** Sessions by their status; an open one is `waiting`, `running` or `open`. */
   readonly statuses: Readonly<Record<string, number>>;
   /** All decided turns. */
   readonly turns: number;
@@ -24,6 +24,7 @@ export interface StoreStatistics {
 /** One session in the statistics. */
 export interface CountedSession {
   readonly sid: string;
+  /** That of an open session is `waiting`, `running` or `open`. */
   readonly status: string;
   readonly reason: string | null;
   /** Decided turns. */
@@ -32,6 +33,7 @@ export interface CountedSession {
   readonly updatedAt: number;
 }
 
+const STATUS = shownStatus("unixepoch('subsec') * 1000");
 /** Most sessions that the statistics name. */
 const LATEST = 20;
 
@@ -47,21 +49,22 @@ export function storeStatistics(path: string): Promise<SqliteReading<StoreStatis
 function statistics(reader: SqliteReader): StoreStatistics {
   const [all] = reader.all('SELECT count(*) AS n, min(created_at) AS since, max(updated_at) AS last FROM sessions');
   const latest = reader.all(
-    'SELECT substr(sid, 1, 300) AS sid, status, reason, next_turn, updated_at FROM sessions ORDER BY updated_at DESC, sid LIMIT ?',
+    `SELECT substr(sid, 1, 300) AS sid, ${STATUS} AS word, reason, next_turn, updated_at FROM sessions
+     ORDER BY updated_at DESC, sid LIMIT ?`,
     LATEST,
   );
   const decisions = counts(reader, 'SELECT decision AS word, count(*) AS n FROM turns GROUP BY decision LIMIT 10');
   return {
     sessions: Number(all?.['n']),
-    statuses: counts(reader, 'SELECT status AS word, count(*) AS n FROM sessions GROUP BY status LIMIT 10'),
+    statuses: counts(reader, `SELECT ${STATUS} AS word, count(*) AS n FROM sessions GROUP BY word LIMIT 10`),
     turns: Object.values(decisions).reduce((sum, each) => sum + each, 0),
     decisions,
     started: Number(reader.all('SELECT count(*) AS n FROM sessions WHERE started_turn IS NOT NULL')[0]?.['n']),
     createdAt: numberOr(all?.['since']),
     updatedAt: numberOr(all?.['last']),
-    latest: latest.map(({ sid, status, reason, next_turn, updated_at }) => ({
+    latest: latest.map(({ sid, word, reason, next_turn, updated_at }) => ({
       sid: String(sid),
-      status: String(status),
+      status: String(word),
       reason: reason === null ? null : String(reason),
       turns: Number(next_turn) - 1,
       updatedAt: Number(updated_at),

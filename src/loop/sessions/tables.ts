@@ -10,6 +10,10 @@ export const NESTED = `status = 'open' AND nested = 1`;
 export const OPEN = `status = 'open' AND nested = 0`;
 export const OWING = '(owed > 0 OR end_owed > 0)';
 
+/** The status of a row at the time that the SQL `now` gives: that of an open session is `waiting`, `running` or `open`, as `status:` of a query says it. */
+export const shownStatus = (now: string): string =>
+  `CASE WHEN status <> 'open' THEN status WHEN waits LIKE '%"completed":false%' THEN 'waiting' WHEN lease_until > ${now} THEN 'running' ELSE 'open' END`;
+
 /** The columns of tables of sessions, where databases differ. */
 export interface SessionWords extends ColumnWords {
   /** The end of the table of sessions. */
