@@ -1,6 +1,7 @@
 import { defineStandard, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { wholeNumber } from '../src/wire/options.ts';
+import { grouped } from '../src/wire/text/grouped.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
 import { readValue, storedValue } from './storage/labelled.ts';
 import { MemoryStorage } from './storage/sqlite.ts';
@@ -44,7 +45,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
     }),
     defineStandard({
       name: 'tool.scratch.PutCAS',
-      description: `Stores a value for up to ${most} seconds if its version has not changed. Returns [ok, version].`,
+      description: `Stores a value for up to ${grouped(most)} seconds if its version has not changed. Returns [ok, version].`,
       example: 'tool.scratch.PutCAS("draft", 0, "first words", 60)',
       args: [
         { name: 'key', type: 'string', description: 'the key to store it under' },

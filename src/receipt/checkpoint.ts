@@ -5,6 +5,7 @@ import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
 import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
 import { checkObject, checkText, listOf } from '../wire/options.ts';
+import { counted } from '../wire/text/units.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError, versionProblem } from './error.ts';
@@ -125,7 +126,9 @@ export class CheckpointWalk implements ChainWitness {
   /** Returns why the log ended too early, or null. */
   end(): string | null {
     const [missing] = [...this.#due.values()].flat().sort((a, b) => b.lines - a.lines);
-    return missing === undefined ? null : `the checkpoint of ${utc(missing)} saw ${missing.lines} lines: the log was cut off`;
+    return missing === undefined
+      ? null
+      : `the checkpoint of ${utc(missing)} saw ${counted(missing.lines, 'line')}: the log was cut off`;
   }
 }
 

@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
+import { grouped } from '../../src/wire/text/grouped.ts';
 import type { Anchor } from './anchor.ts';
 import { errnoOf } from './errors.ts';
 import { TEMPORARY, violation } from './path.ts';
@@ -94,5 +95,5 @@ function mustBeOrdinary(stats: Stats): void {
 }
 
 function tooLarge(size: number, most: number): ToolError {
-  return new ToolError(NS_CODES.ResourceExhaustion, `the file has ${size} bytes, and ${most} are allowed`);
+  return new ToolError(NS_CODES.ResourceExhaustion, `the file has ${grouped(size)} bytes, and ${grouped(most)} are allowed`);
 }

@@ -1,6 +1,7 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { wholeNumbers } from '../../src/wire/options.ts';
+import { grouped } from '../../src/wire/text/grouped.ts';
 import { within } from './anchor.ts';
 import { type Entry, ScanFull, scan } from './scan.ts';
 
@@ -43,11 +44,11 @@ export async function mustFit(
   const paths = names.map((_, index) => names.slice(0, index + 1).join('/'));
   const before = sizes.get(names.join('/')) ?? 0;
   const after = bytes + (append ? before : 0);
-  if (after > quota.fileBytes) throw full(`a file may have ${quota.fileBytes} bytes`);
+  if (after > quota.fileBytes) throw full(`a file may have ${grouped(quota.fileBytes)} bytes`);
   const made = paths.filter((path) => !sizes.has(path)).length;
   if (sizes.size + made > quota.entries) throw tooMany(quota);
   const total = sizes.values().reduce((sum, size) => sum + size, 0);
-  if (total - before + after > quota.totalBytes) throw full(`all files together may have ${quota.totalBytes} bytes`);
+  if (total - before + after > quota.totalBytes) throw full(`all files together may have ${grouped(quota.totalBytes)} bytes`);
 }
 
 async function counted(root: string, quota: Required<FsQuota>, onEntry: () => Promise<void>): Promise<readonly Entry[]> {

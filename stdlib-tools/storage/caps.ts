@@ -1,6 +1,7 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { wholeNumbers } from '../../src/wire/options.ts';
+import { grouped } from '../../src/wire/text/grouped.ts';
 import type { Write } from './versioned.ts';
 
 /** Bounds of a storage. Every number is a whole number from 1. */
@@ -42,9 +43,11 @@ export const checkCaps = wholeNumbers<StorageCaps>('the caps of a storage', 1, {
 /** The bytes of an entry. Throws {@link ToolError} 37 if the key or the entry alone is too large. */
 export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: Required<StorageCaps>): number {
   const keyBytes = Buffer.byteLength(key);
-  if (keyBytes > caps.keyBytes) throw full(`a key may have ${caps.keyBytes} bytes, and this one has ${keyBytes}`);
+  if (keyBytes > caps.keyBytes)
+    throw full(`a key may have ${grouped(caps.keyBytes)} bytes, and this one has ${grouped(keyBytes)}`);
   const bytes = keyBytes + Buffer.byteLength(JSON.stringify(value));
-  if (bytes > caps.entryBytes) throw full(`an entry may have ${caps.entryBytes} bytes, and this one has ${bytes}`);
+  if (bytes > caps.entryBytes)
+    throw full(`an entry may have ${grouped(caps.entryBytes)} bytes, and this one has ${grouped(bytes)}`);
   return bytes;
 }
 
@@ -52,7 +55,7 @@ export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: R
 export function excess(bytes: number, taken: Taken, caps: Required<StorageCaps>): string | null {
   const added = bytes - (taken.replaced ?? 0);
   if (taken.replaced === null && taken.entries >= caps.entries) return `${caps.entries} entries are kept at most`;
-  if (added > 0 && taken.scopeBytes + added > caps.scopeBytes) return `${caps.scopeBytes} bytes are kept at most`;
+  if (added > 0 && taken.scopeBytes + added > caps.scopeBytes) return `${grouped(caps.scopeBytes)} bytes are kept at most`;
   if (taken.entries === 0 && taken.scopes >= caps.scopes) return 'the storage is full';
   return added > 0 && taken.totalBytes + added > caps.totalBytes ? 'the storage is full' : null;
 }

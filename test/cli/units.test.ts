@@ -97,7 +97,7 @@ describe('units of limit flags', () => {
     expect([amount('bytes', 5000), amount('bytes', 50_331_918), amount('bytes', 1_048_577), amount('ms', 1501)]).toEqual([
       '5,000 B',
       '48 MB',
-      '1024 KB',
+      '1,024 KB',
       '1,501 ms',
     ]);
   });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type SessionSummary, systemClock } from '../../loop/index.ts';
-import { sessionLine } from '../../report/index.ts';
+import { counted, sessionLine } from '../../report/index.ts';
 import { mayHaveSessions, openStore } from '../flags/store.ts';
 import { parseAge } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -45,8 +45,8 @@ async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
     terminal.out.json({ dryRun, removed });
     return EXIT.ok;
   }
-  for (const session of removed) terminal.out.line(sessionLine(session));
-  const count = removed.length === 1 ? '1 session' : `${removed.length} sessions`;
+  for (const session of removed) terminal.out.prose(sessionLine(session));
+  const count = counted(removed.length, 'session');
   terminal.out.line(dryRun ? `${count} would be removed` : `${count} removed`);
   return EXIT.ok;
 }

@@ -12,7 +12,7 @@ import {
   type TurnReplay,
   tryOut,
 } from '../../loop/index.ts';
-import { printable } from '../../report/index.ts';
+import { counted, printable, tallyText } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import type { Probe } from '../../wire/heat.ts';
@@ -264,10 +264,8 @@ function countsOf(replays: readonly SessionReplay[]): Readonly<Record<string, nu
 }
 
 function summary(replays: readonly SessionReplay[]): string {
-  const counts = countsOf(replays);
   const turns = replays.reduce((sum, session) => sum + session.turns.length, 0);
-  const parts = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
   const broken = replays.filter((session) => session.broken.length > 0).length;
-  const rest = broken === 0 ? '' : `; ${broken} session${broken === 1 ? ' is' : 's are'} broken`;
-  return `${replays.length} session${replays.length === 1 ? '' : 's'}, ${turns} turn${turns === 1 ? '' : 's'}: ${parts.join(', ') || 'nothing to replay'}${rest}`;
+  const rest = broken === 0 ? '' : `; ${counted(broken, 'session')} ${broken === 1 ? 'is' : 'are'} broken`;
+  return `${counted(replays.length, 'session')}, ${counted(turns, 'turn')}: ${tallyText(countsOf(replays)) || 'nothing to replay'}${rest}`;
 }

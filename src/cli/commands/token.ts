@@ -12,7 +12,7 @@ import {
   verifyToken,
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
-import { CHECKS, describeToken, printable } from '../../report/index.ts';
+import { CHECKS, describeToken, grouped, printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { readTokenKeys } from '../flags/tokenkeys.ts';
@@ -129,7 +129,7 @@ export function claims(line: string): readonly string[] {
   const found = inspection(line);
   if (!found.ok) return [`${found.code}: ${printable(found.message)}`];
   const { bytes, tag, canonical } = found;
-  const form = `${bytes} bytes; a tag of ${decodeBase64Url(tag)?.length}; the payload is ${canonical ? '' : 'NOT '}in canonical form`;
+  const form = `${grouped(bytes)} bytes; a tag of ${decodeBase64Url(tag)?.length}; the payload is ${canonical ? '' : 'NOT '}in canonical form`;
   return [...describeToken(line, false).map(printable), form];
 }
 

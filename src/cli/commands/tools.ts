@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Palette, paragraph, printable, printableLines } from '../../report/index.ts';
+import { counted, grouped, type Palette, paragraph, printable, printableLines } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import {
   argumentNotes,
@@ -144,7 +144,7 @@ function prompt(
   if (procedures !== '') out.line(`\n${printableLines(procedures.trimEnd())}`);
   if (budget !== undefined && made.leftOut.length + made.shortened.length > 0)
     err.prose(
-      `about ${made.tokens + estimateTokens(procedures)} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
+      `about ${grouped(made.tokens + estimateTokens(procedures))} tokens; ${grouped(made.leftOut.length)} of ${counted(tools.length, 'tool')} left out, ${grouped(made.shortened.length)} shortened`,
     );
 }
 

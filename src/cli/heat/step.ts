@@ -1,4 +1,4 @@
-import { counted, excerpt, type Palette, printable } from '../../report/index.ts';
+import { counted, excerpt, grouped, type Palette, printable } from '../../report/index.ts';
 import type { ShownVariable, Step, StepFork, TurnStep } from '../../wire/heat.ts';
 import type { Source } from '../../wire/protocol.ts';
 
@@ -8,7 +8,7 @@ export function stepLines({ steps, visits }: TurnStep, step: Step, sources: read
   const place = palette.bold(`${printable(source)}:${line}:${column}`);
   const text = sources.find(({ name }) => name === source)?.text;
   return [
-    `${place}  before step ${step.step} of ${steps}, visit ${visit} of ${visits}, ${fuel} fuel spent`,
+    `${place}  before step ${grouped(step.step)} of ${grouped(steps)}, visit ${grouped(visit)} of ${grouped(visits)}, ${grouped(fuel)} fuel spent`,
     ...excerpt(text, line, column, column, palette),
     ...stack.flatMap((fork) => forkLines(fork, palette)),
     ...(more === 0 ? [] : [palette.dim(`… ${counted(more, 'outer fork')} more`)]),

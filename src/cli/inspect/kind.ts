@@ -1,4 +1,5 @@
 import { isMonstrous } from '../../files/json.ts';
+import { grouped } from '../../report/index.ts';
 
 /** The input of `inspect`: its bytes, and its text if it is UTF-8. */
 export interface Artefact {
@@ -77,7 +78,7 @@ export function listed<T>(
   { most = MOST_SHOWN, all = items.length }: { readonly most?: number; readonly all?: number } = {},
 ): readonly string[] {
   const shown = items.slice(0, most);
-  return [...shown.flatMap(show), ...(all > shown.length ? [`… and ${all - shown.length} more`] : [])];
+  return [...shown.flatMap(show), ...(all > shown.length ? [`… and ${grouped(all - shown.length)} more`] : [])];
 }
 
 /** An artefact that is whole. */

@@ -1,4 +1,4 @@
-import { amount, clip, type Palette, paragraph, printable, quantity } from '../../report/index.ts';
+import { amount, clip, counted, type Palette, paragraph, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import type { Source, WorkerUsage } from '../../wire/protocol.ts';
@@ -101,7 +101,7 @@ async function procs({ session, terminal }: Scene): Promise<ExitCode> {
       places.set(name, `${file.signatures[index] ?? name}  ${terminal.paintOut.dim(printable(source.name))}`);
   for (const line of places.values()) terminal.out.line(line);
   const events = session.definitions.reduce((sum, { file }) => sum + file.events, 0);
-  if (events > 0) terminal.out.line(events === 1 ? '1 event handler' : `${events} event handlers`);
+  if (events > 0) terminal.out.line(counted(events, 'event handler'));
   return EXIT.ok;
 }
 

@@ -1,3 +1,5 @@
+import { grouped } from '../../wire/text/grouped.ts';
+import { duration } from '../../wire/text/units.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { argumentNotes, type CatalogueTool, toolCatalogue } from './entry.ts';
 import { oneLine } from './lines.ts';
@@ -49,8 +51,8 @@ export function facts(tool: CatalogueTool): string[] {
     ...(capabilities.length === 0 ? [] : [`needs ${capabilities.join(', ')}`]),
     ...(requiresTrust ? ['only in the context config'] : []),
     ...(requiresApproval ? ['a human has to approve every call'] : []),
-    ...(timeoutMs === undefined ? [] : [`at most ${timeoutMs} ms`]),
-    ...(maxArgBytes === undefined ? [] : [`at most ${maxArgBytes} bytes of arguments`]),
-    ...(maxResultBytes === undefined ? [] : [`at most ${maxResultBytes} bytes of result`]),
+    ...(timeoutMs === undefined ? [] : [`at most ${duration(timeoutMs)}`]),
+    ...(maxArgBytes === undefined ? [] : [`at most ${grouped(maxArgBytes)} bytes of arguments`]),
+    ...(maxResultBytes === undefined ? [] : [`at most ${grouped(maxResultBytes)} bytes of result`]),
   ];
 }

@@ -44,7 +44,8 @@ export function amount(unit: Unit, value: number): string {
   if (unit === 'usd') return usdText(value);
   if (value < 10 * 1024) return `${grouped(value)} B`;
   const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];
-  return `${Math.round((value / size) * 10) / 10} ${name}`;
+  const rounded = Math.round((value / size) * 10) / 10;
+  return `${rounded < 1000 ? rounded : grouped(rounded)} ${name}`;
 }
 
 /** Units of time from the longest, their milliseconds, and the decimals of a time in them. */
