@@ -12,6 +12,7 @@ import {
   MAX_TOKEN_BYTES,
 } from '../../src/aeiou/index.ts';
 import { Metrics } from '../../src/loop/index.ts';
+import { grouped } from '../../src/wire/text/grouped.ts';
 import { ROOT } from '../architecture/source.ts';
 
 const page = readFileSync(join(ROOT, 'docs/aeiou.md'), 'utf8');
@@ -21,8 +22,8 @@ describe('docs/aeiou.md', () => {
     const size = (label: string): string => new RegExp(`^\\| ${label} +\\| +([^|]+?) \\|$`, 'm').exec(page)?.[1] ?? '';
     expect([size('envelope, first to last byte'), MAX_ENVELOPE_BYTES]).toEqual(['1 MiB', 1024 * 1024]);
     expect([size('body of a section'), MAX_SECTION_BYTES]).toEqual(['512 KiB', 512 * 1024]);
-    expect(size('line of OUTPUT')).toBe(`${MAX_LINE_BYTES} B`);
-    expect(size('token')).toBe(`${MAX_TOKEN_BYTES} B`);
+    expect(size('line of OUTPUT')).toBe(`${grouped(MAX_LINE_BYTES)} B`);
+    expect(size('token')).toBe(`${grouped(MAX_TOKEN_BYTES)} B`);
     expect(page).toContain(`${DEFAULT_LIFETIMES.defaultTtl} s unless the program asks for 1 to ${DEFAULT_LIFETIMES.maxTtl}`);
     expect(page).toContain(`(2 to ${MAX_NO_PROGRESS_N}, \`noProgressN\`)`);
     expect([page.includes('The third turn in a row'), DEFAULT_NO_PROGRESS_N]).toEqual([true, 3]);
