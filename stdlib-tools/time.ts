@@ -48,14 +48,21 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     }),
     defineStandard({
       name: 'tool.time.Parse',
-      description: 'Parses an RFC 3339 string as a point in time.',
+      description: 'Parses an RFC 3339 string, or a date, as a point in time.',
       example: 'tool.time.Parse("2025-10-15T08:00:00Z")',
-      args: [{ name: 'text', type: 'string', description: 'such as 2025-10-15T08:00:00Z, with Z or an offset such as +02:00' }],
+      args: [
+        {
+          name: 'text',
+          type: 'string',
+          description:
+            'such as 2025-10-15T08:00:00Z, with Z or an offset such as +02:00; 2025-10-15 alone is its midnight in UTC',
+        },
+      ],
       returns: 'timedate',
       effects: 'none',
       run({ text }) {
         try {
-          return new TimeDate(text.trim());
+          return TimeDate.parse(text.trim());
         } catch (error) {
           if (!(error instanceof ValueError)) throw error;
           throw new ToolError(NS_CODES.InvalidValue, error.message);

@@ -33,6 +33,7 @@ export class ValueError extends NeuroScriptError {
 export class TooLargeError extends ValueError {}
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|[+-](\d\d):(\d\d))$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** A point in time with a precision of up to nanoseconds, stored as the RFC 3339 text that a script sees. */
@@ -45,6 +46,11 @@ export class TimeDate {
     if (!isRfc3339(text)) throw new ValueError(`'${text.slice(0, 40)}' is not an RFC 3339 time such as 2025-10-15T08:00:00Z`);
     this.text = text;
     Object.freeze(this);
+  }
+
+  /** The time that a text names; a date alone, such as `2025-10-15`, is its midnight in UTC. Throws as the constructor does. */
+  static parse(text: string): TimeDate {
+    return new TimeDate(DATE.test(text) ? `${text}T00:00:00Z` : text);
   }
 
   /** Throws {@link ValueError} (`ERR_VALUE`) for an invalid date and for years outside 0–9999. */

@@ -21,6 +21,7 @@ describe('tool.time', () => {
         timeTools(),
         'tool.time.Unix(tool.time.Parse("2025-10-15T08:00:00.25Z"))',
         'tool.time.Unix(tool.time.Parse(" 2025-10-15T10:00:00+02:00 "))',
+        '(tool.time.Unix("2026-03-01") - tool.time.Unix(tool.time.Parse("2026-01-15"))) / 86400',
         'tool.time.FromUnix(-0.5)',
         'tool.time.Add(tool.time.Parse("2024-02-28T23:59:59Z"), 1)',
         'tool.time.Add(tool.time.Parse("2024-03-01T00:00:00Z"), -86400)',
@@ -28,6 +29,7 @@ describe('tool.time', () => {
     ).toEqual([
       EPOCH / 1000,
       1_760_515_200,
+      45,
       { $time: '1969-12-31T23:59:59.5Z' },
       { $time: '2024-02-29T00:00:00Z' },
       { $time: '2024-02-29T00:00:00Z' },

@@ -247,7 +247,7 @@ const timedate: Coercion<TimeDate> = (value) => {
   if (value instanceof TimeDate) return value;
   if (typeof value !== 'string') return expected('timedate', value);
   try {
-    return new TimeDate(value);
+    return TimeDate.parse(value);
   } catch (error) {
     if (error instanceof ValueError) return new Mismatch(`expected timedate, but ${error.message}`);
     throw error;
