@@ -19,8 +19,10 @@ export interface ToolShape {
   readonly least: number;
   /** Most arguments of a call. */
   readonly most: number;
-  /** The form of a call such as `({path: string})`, for a tool with maps among its arguments. */
+  /** For a tool that is called: the form of a call, such as `(path: string)`. */
   readonly form?: string;
+  /** For a tool that is called: the names of its arguments. */
+  readonly names?: readonly string[];
   /** For a tool that is called: what each argument has to be; null for any value, and for a conversion that depends on it. */
   readonly takes?: readonly ('string' | 'number' | 'list' | 'map' | null)[];
   /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */

@@ -202,12 +202,13 @@ function comparison(meter: Meter, op: Order, left: Value, right: Value): number 
     const mixed = typeof left === 'string' || typeof right === 'string';
     return refuse(meter, op, left, right, typeof left === 'boolean' ? CHAIN : mixed ? MIXED : undefined);
   }
-  if (a !== undefined || b !== undefined) return refuse(meter, op, left, right, MIXED);
+  if (a !== undefined || b !== undefined) return refuse(meter, op, left, right, SPELT);
   return codePointOrder(meter, left, right);
 }
 
 const CHAIN = "compare two values at a time: 'a < b and b < c'";
 const MIXED = 'compare numbers or text, not both';
+const SPELT = 'text that spells a number compares as that number, and the other one spells none: compare texts of the same form';
 
 /** The order of two texts by code points, as the sign of left − right. UTF-16 order puts surrogates before U+E000…U+FFFF. */
 export function codePointOrder(meter: Meter, left: string, right: string): number {

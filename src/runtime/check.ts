@@ -48,8 +48,8 @@ export function toolShapes(view: Pick<ToolView, 'lookup' | 'names'>, called: Rea
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
     const answers = !tool.standard && isBoolean(tool) ? ({ answers: true } as const) : {};
     const takes = called.has(name) ? takenBy(tool) : null;
-    const form = called.has(name) ? callForm(tool) : null;
-    return [{ ...shapeOf(tool), ...pure, ...answers, ...(takes === null ? {} : { takes }), ...(form === null ? {} : { form }) }];
+    const form = called.has(name) ? { form: callForm(tool), names: tool.parameters.map((parameter) => parameter.name) } : {};
+    return [{ ...shapeOf(tool), ...pure, ...answers, ...(takes === null ? {} : { takes }), ...form }];
   });
 }
 

@@ -52,6 +52,11 @@ export function argumentProblem(name: string, problem: string): string {
   return `argument '${name}': ${problem}`;
 }
 
+/** The hint of a call whose arguments do not fit. */
+export function formHint(parameters: readonly Named[]): string {
+  return `it takes ${signature(parameters)}`;
+}
+
 function signature(parameters: readonly Named[]): string {
   const names = parameters.map(({ name, required }) => (required ? name : `${name}?`)).join(', ');
   const count = parameters.length;

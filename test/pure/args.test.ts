@@ -88,6 +88,8 @@ describe('P6: the arguments of a pure tool are matched exactly as those of a too
       "NS4 2:6 tool 'tool.str.substring' argument validation failed: missing required arguments: length; " +
         "argument 'input_string': expected string, got number; argument 'start_index': is required, but was nil",
     );
+    const { error } = drive('command\nemit tool.str.PadLeft("7", "a")\nendcommand\n', { pure: true });
+    expect(error?.hint).toBe('it takes 3 arguments (input_string, length, pad?)');
     expect(of('tool.str.ToUpper("a", 1)')).toBe(
       "NS4 2:6 tool 'tool.str.toupper' argument validation failed: takes 1 argument (input_string), got 2",
     );

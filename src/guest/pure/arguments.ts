@@ -4,6 +4,7 @@ import {
   badItem,
   countProblems,
   expected,
+  formHint,
   MUST_NOT_BE_NIL,
   WANTED,
 } from '../../wire/arguments.ts';
@@ -66,7 +67,7 @@ function refuse(meter: Meter, tool: string, parameters: readonly Parameter[], gi
     const fitted = value === null ? (parameter.required ? new Mismatch(MUST_NOT_BE_NIL) : null) : parameter.fit(meter, value);
     if (fitted instanceof Mismatch) problems.push(argumentProblem(parameter.name, fitted.problem));
   }
-  return meter.fail('ArgMismatch', argumentMessage(tool, problems));
+  return meter.fail('ArgMismatch', argumentMessage(tool, problems), formHint(parameters));
 }
 
 function mismatch(what: string, value: Value): Mismatch {

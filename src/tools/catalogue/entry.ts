@@ -119,10 +119,9 @@ export function argumentNotes(args: readonly CatalogueArgument[]): readonly stri
   ]);
 }
 
-/** The form of a call of a tool with maps or lists of maps among its arguments, such as `(options: {depth: int})`; null for others. */
-export function callForm({ parameters }: ToolDefinition): string | null {
-  const form = oneLine(argumentsOf(parameters.map(argumentOf)));
-  return form.includes('{') ? form : null;
+/** The form of a call, such as `(options: {depth: int})`. */
+export function callForm({ parameters }: ToolDefinition): string {
+  return oneLine(argumentsOf(parameters.map(argumentOf)));
 }
 
 function argumentsOf(args: readonly CatalogueArgument[]): string {
