@@ -99,7 +99,7 @@ const STATEMENTS: readonly (readonly [entry: string, ...programs: readonly (read
       '[1, 2]',
       '[3, true]',
     ],
-    ['emit [1 or 0, no "", no 0, no nil, no [], some 1]', '[true, true, true, true, true, true]'],
+    ['emit [1 or 0, no "", no 0, no nil, no []]\nemit "1" * 2', '[true, true, true, true, true]', '11'],
   ],
   ['- `m.key`', ['set m = {}\nemit [m.key, m["key"]]\nset l = [1]\nemit l[-1]', '[nil, nil]', 'NS8']],
   [

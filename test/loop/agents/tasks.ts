@@ -5,7 +5,7 @@ export const FEATURES = {
   loop: /for each \w+ in /,
   keyed: /for each k, v in /,
   while: /`while c`/,
-  branch: /\n {2}if .*\n[\s\S]*?endif/,
+  branch: /\n {2,4}if .*\n[\s\S]*?endif/,
   else: /`else` has a line of its own/,
   sum: /set sums\[order\.id\] = sums\[order\.id\] \+/,
   append: /set l\[len\(l\)\] = e/,
