@@ -137,7 +137,7 @@ function statementAsValue({ peek, expected }: Mismatch): Advice | undefined {
 
 const noFunctionValues: Advice = {
   message: 'a procedure is not a value',
-  hint: 'define `func name(needs x) means` … `endfunc` in a library and call it by its name',
+  hint: 'go over items in `for each x in list` … `endfor`; a library can define `func name(needs x) means` … `endfunc`',
 };
 
 /** A lambda, an arrow function, or `func` within an expression. */

@@ -39,3 +39,19 @@ export function foreignFunction(name: string): string | undefined {
   byName ??= new Map(table.flatMap(([names, hint]) => names.split(' ').map((each): [string, string] => [each, hint])));
   return byName.get(name.toLowerCase());
 }
+
+const items =
+  'no tool takes a function: go over the items in a loop: `set out = []`, `for each x in list`, `set out[len(out)] = …`, `endfor`';
+
+/** What to write instead of a tool that other libraries have, by group and local names. */
+const tools: readonly (readonly [group: string, names: string, hint: string])[] = [
+  ['tool.list', 'map filter reduce foreach any all find findindex some every pluck', items],
+  ['tool.list', 'concat extend addall combine', 'write `a + b`'],
+  ['tool.str', 'format sprintf', 'fill values in: three backticks, `{{x}}`; `tool.math.Round(x, 2)` rounds'],
+  ['tool.time', 'format', 'a time is text such as 2025-10-15T08:00:00Z: cut it with `tool.str.Substring("" + t, 0, 10)`'],
+];
+
+/** What to write instead of a tool that other libraries have; undefined for any other name. */
+export function foreignTool(group: string, local: string): string | undefined {
+  return tools.find(([of, names]) => of === group && names.split(' ').includes(local))?.[2];
+}

@@ -1,6 +1,6 @@
 /** Calls: whether their target exists, is allowed, and takes that number of arguments. */
 
-import { foreignFunction } from '../advice/functions.ts';
+import { foreignFunction, foreignTool } from '../advice/functions.ts';
 import type { Procedure } from '../syntax/ast.ts';
 import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
@@ -103,7 +103,7 @@ class CallChecker {
     const tool = this.#tools.get(expr.name);
     if (this.#complete && tool === undefined) this.#unknownTool(file, expr);
     else if (reason !== undefined) {
-      const fix = 'use another tool, or allow this one in the policy';
+      const fix = 'use another tool: only who writes the policy can allow this one';
       const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` cannot be called: ${reason}`, fix);
       this.#report(file, { ...denied, tool: expr.name });
     }
@@ -123,8 +123,9 @@ class CallChecker {
 
   #unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
     const span = writtenName(file, expr);
-    const meant = this.#similarTools.of(expr.name);
-    const fix = meant === undefined ? this.#toolsLike(expr.name) : `did you mean \`${meant}\`?`;
+    const instead = foreignTool(...toolParts(expr.name));
+    const meant = instead === undefined ? this.#similarTools.of(expr.name) : undefined;
+    const fix = instead ?? (meant === undefined ? this.#toolsLike(expr.name) : `did you mean \`${meant}\`?`);
     const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
     const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];
     this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `no tool is named \`${expr.written}\``, fix, edits));
@@ -143,7 +144,15 @@ class CallChecker {
     const takes = least === most ? `${most}` : `${least} to ${most}`;
     const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
     const [begin, end] = [expr.args[0]?.s, expr.args.at(-1)?.e];
-    const isListed = expr.args.some(({ k }) => k === 'list');
+    const isListed = expr.args.some(({ k }) => k === 'list' || k === 'str');
+    const named = byNames(shape, expr.args);
+    if (named !== null) {
+      const texts = named.map(({ s, e }) => file.text.slice(s, e));
+      const edits = expr.args.map(({ s, e }) => ({ s, e, text: texts.join(', ') }));
+      const fix = `arguments have no names: put them in their order: ${form}`;
+      this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix, edits));
+      return;
+    }
     // `Max(a, b)` of other languages is that of a list here.
     if (most === 1 && kind === 'list' && begin !== undefined && end !== undefined && expr.args.length > 1 && !isListed) {
       const edits: RawEdit[] = [
@@ -156,6 +165,14 @@ class CallChecker {
     const change = expr.args.length < least ? 'add the missing arguments' : 'remove the surplus arguments';
     this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, form === undefined ? change : `${change}: ${form}`));
   }
+}
+
+/** The values of a map that has the arguments by name, in their order; null for anything else. */
+function byNames({ names = [], least }: Omit<ToolShape, 'name'>, [map, ...more]: readonly Expr[]): readonly Expr[] | null {
+  if (map?.k !== 'map' || more.length > 0 || map.entries.length < Math.max(least, 2)) return null;
+  const values = new Map(map.entries.map(([key, value]) => [key.k === 'str' ? key.v : '', value]));
+  const ordered = names.slice(0, values.size).flatMap((name) => values.get(name) ?? []);
+  return ordered.length === map.entries.length ? ordered : null;
 }
 
 /** What literals are, as `typeof` says it. */

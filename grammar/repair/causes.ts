@@ -2,7 +2,8 @@
 import type { LintCode } from '../lint/codes.ts';
 import type { CheckedFile, Edit, Environment, Failed, Finding, Fix } from '../lint/finding.ts';
 import { offsetAt, positionAt, type Span } from '../syntax/position.ts';
-import { correctionOf, failureAt, originsOf } from './failed.ts';
+import { correctionOf, originsOf } from './failed.ts';
+import { failureAt } from './failedplace.ts';
 import { harmless } from './harmless.ts';
 
 /** A finding, or the error itself, whose code is that of the language. */

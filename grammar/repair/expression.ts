@@ -319,7 +319,7 @@ class Expression extends Reader {
     for (; at < this.words.length; at++) {
       const word = this.words[at];
       if (word?.kind === 'name') params.push(word.text);
-      else if (word?.text !== '(' && word?.text !== ')' && word?.text !== ',') break;
+      else if (word?.text !== '(' && word?.text !== ')' && (word?.text !== ',' || (!lambda && this.peek() !== '('))) break;
       if (params.length > 4) return null;
     }
     if (this.words[at]?.text !== (lambda ? ':' : '=>')) return null;

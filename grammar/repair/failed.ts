@@ -1,33 +1,17 @@
 /** Corrections of a program that failed while it ran: at the place that failed, and where its values came from. */
 
-import type { CheckedFile, Failed, RawEdit } from '../lint/finding.ts';
+import type { RawEdit } from '../lint/finding.ts';
 import type { Stmt, Target } from '../syntax/ast.ts';
 import type { AccessExpr, AccessStep, BinaryExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
-import { bodiesOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { eachExpression, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
 import { isSlip, nearestName } from '../vocabulary/spelling.ts';
 import { methodCall } from './calls.ts';
 import { replaced, wrapped } from './changes.ts';
 import { ofCall } from './failedcalls.ts';
-
-/** The part of a program that failed. */
-export interface Failure extends Pick<Failed, 'message' | 'hint'> {
-  readonly text: string;
-  /** Offset of the operation. */
-  readonly at: number;
-  /** All statements, in the order of the text. */
-  readonly stmts: readonly Stmt[];
-  /** The statements around the place, the innermost last. */
-  readonly around: readonly Stmt[];
-}
-
-/** The statements of a file, and those around an offset. */
-export function failureAt({ file, text }: CheckedFile, at: number, { message, hint }: Failed): Failure {
-  const stmts: Stmt[] = [];
-  for (const body of bodiesOf(file)) eachStatement(body, (stmt) => stmts.push(stmt));
-  return { text, message, hint, at, stmts, around: stmts.filter(({ s, e }) => s <= at && at < e) };
-}
+import { ofCharacter, ofEntries, ofMatch, ofOptional } from './failedforms.ts';
+import { type Failure, onlyValue, originOf } from './failedplace.ts';
 
 /** The edits that correct the place that failed; none where no correction is evident. */
 export function correctionOf(failure: Failure): readonly RawEdit[] {
@@ -38,12 +22,16 @@ export function correctionOf(failure: Failure): readonly RawEdit[] {
     return wrapped(stmt.over, 'tool.list.Range(0, ', ')');
   if (stmt.k === 'set' && stmt.s === at) return withoutError(failure, stmt.targets);
   const target = targetsOf(stmt).find(({ steps }) => steps.some(({ s }) => s === at));
-  if (target !== undefined) return madeMap(failure, target);
+  if (target !== undefined) {
+    const written = ofCharacter(failure, stmt, target);
+    return written.length > 0 ? written : madeMap(failure, target);
+  }
   const [found] = expressionsOf(stmt).flatMap((root) => operationAt(root, at));
   if (found === undefined) return [];
-  if (found.k === 'access') return ofAccess(failure, found);
+  if (found.k === 'access') return ofAccess(failure, found, stmt);
   if (found.k !== 'tool') return ofOperator(failure, found, stmt);
-  const edits = ofCall(failure, found);
+  const entries = ofEntries(failure, found);
+  const edits = entries.length > 0 ? entries : ofCall(failure, found, stmt);
   return edits.length > 0 || !message.includes(', but was nil') ? edits : onlyOne(found.args.map((arg) => nilKey(failure, arg)));
 }
 
@@ -69,13 +57,6 @@ function withoutError({ message }: Failure, targets: readonly Target[]): readonl
 
 const ERRORS: ReadonlySet<string> = new Set(['err', 'error', 'e']);
 
-/** The value of the only statement that sets a variable as a whole; undefined where there are others. */
-function onlyValue({ stmts }: Failure, variable: string): Expr | undefined {
-  const sets = (stmt: Stmt): boolean => targetsOf(stmt).some(({ name, steps }) => name.name === variable && steps.length === 0);
-  const [first, ...more] = stmts.filter((stmt) => sets(stmt) || (stmt.k === 'for' && loopNames(stmt).includes(variable)));
-  return first?.k === 'set' && more.length === 0 ? first.value : undefined;
-}
-
 /** A key of an empty list: a map is meant. */
 function madeMap(failure: Failure, { name, steps }: Target): readonly RawEdit[] {
   const value = onlyValue(failure, name.name);
@@ -84,13 +65,16 @@ function madeMap(failure: Failure, { name, steps }: Target): readonly RawEdit[] 
 }
 
 /** An element that is not there, or that the value cannot have. */
-function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
+function ofAccess(failure: Failure, expr: AccessExpr, stmt: Stmt): readonly RawEdit[] {
   const { text, at, message } = failure;
   const index = expr.steps.findIndex(({ s }) => s === at);
   const step = expr.steps[index];
   if (step === undefined) return [];
   const of = text.slice(expr.s, step.s);
-  if (message.startsWith('cannot read element') && message.includes(' of nil:')) return otherKey(failure, expr, index - 1);
+  if (message.startsWith('cannot read element') && message.includes(' of nil:')) {
+    const other = otherKey(failure, expr, index - 1);
+    return other.length > 0 ? other : ofOptional(failure, stmt, expr, index);
+  }
   const looped = byKey(failure, of, step);
   if (looped.length > 0) return looped;
   if (step.k === 'index') {
@@ -99,6 +83,8 @@ function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
   }
   const json = parsedFirst(failure, expr, index);
   if (json.length > 0) return json;
+  const groups = ofMatch(failure, expr, index);
+  if (groups.length > 0) return groups;
   const entries = ofEntry(failure, expr, step.name);
   if (entries.length > 0) return entries;
   const kind = message.startsWith('a list') ? 'list' : 'text';
@@ -111,7 +97,7 @@ function ofAccess(failure: Failure, expr: AccessExpr): readonly RawEdit[] {
 function ofEntry(failure: Failure, { base }: AccessExpr, field: string): readonly RawEdit[] {
   const loop = failure.around.findLast((stmt) => stmt.k === 'for' && base.k === 'name' && stmt.item.name === base.name);
   if (loop?.k !== 'for' || ENTRY[field] === undefined) return [];
-  const over = loop.over.k === 'name' ? onlyValue(failure, loop.over.name) : loop.over;
+  const over = originOf(failure, loop.over);
   if (over?.k !== 'tool' || toolParts(over.name)[1] !== 'entries') return [];
   const edits: RawEdit[] = [];
   for (const stmt of failure.stmts.filter(({ s, e }) => loop.s < s && e <= loop.e))
@@ -191,7 +177,7 @@ function meantIn({ hint = '' }: Failure, key: string): string | undefined {
 
 /** The corrections of an expression that is nil: of the key that it reads, or that its variable was set to. */
 function nilKey(failure: Failure, expr: Expr): readonly RawEdit[] {
-  const read = expr.k === 'name' ? onlyValue(failure, expr.name) : expr;
+  const read = originOf(failure, expr);
   return read?.k === 'access' ? otherKey(failure, read, read.steps.length - 1) : [];
 }
 

@@ -10,6 +10,7 @@ import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { searched } from './search.ts';
 import { fillFormat } from './strings.ts';
+import { foreignToolCall } from './toolcalls.ts';
 import { called, plain, settled, type Value } from './values.ts';
 
 const RESERVED = new Set<string>(KEYWORDS);
@@ -31,22 +32,28 @@ export function call(reader: Reader, of: Value): Value {
     const both = search === 'any' ? `(${cond}) and (${item})` : `not (${cond}) or (${item})`;
     return searched(scope, search, { names, of: list, cond: cond === null ? item : both, item }, s, e);
   }
+  const isTool = name.startsWith('tool.');
+  const foreign = isTool ? foreignToolCall(scope, name, args, { s, e }) : null;
+  if (foreign !== null) {
+    scope.miscalls = true;
+    return foreign;
+  }
   const values = args.map((arg) => settled(scope, arg));
   const own = (): Value => called(`${name}${reader.source.slice(open.s, open.e)}${between(reader, values, open, last)})`, s, e);
   const local = scope.tools.size > 0 && !scope.tools.has(name.toLowerCase()) ? asMethod(name, values.map(plain)) : undefined;
   if (local !== undefined) return { text: local, kind: kindOfCall(local), s, e };
-  if (scope.procedures.has(name) || name.startsWith('tool.') || (RESERVED.has(name) && name !== 'set')) return own();
+  if (scope.procedures.has(name) || isTool || (RESERVED.has(name) && name !== 'set')) return own();
   if (name === 'dict') return { text: `{${named(reader, at)}}`, kind: 'map', s, e };
   const special = test(reader, name, values, s, e) ?? converted(name, values, s, e) ?? spread(reader, at, name, values, s, e);
   if (special !== null) return special;
   if (values.some(({ form }) => form !== undefined)) throw new Unclear();
-  const foreign = functionCall(name, values.map(plain));
-  if (foreign === undefined) {
+  const known = functionCall(name, values.map(plain));
+  if (known === undefined) {
     if (name.includes('.')) throw new Unclear();
     return own();
   }
-  if (foreign.doubtful) scope.guess();
-  return { text: foreign.text, kind: foreign.text.startsWith('("" +') ? 'text' : kindOfCall(foreign.text), s, e };
+  if (known.doubtful) scope.guess();
+  return { text: known.text, kind: known.text.startsWith('("" +') ? 'text' : kindOfCall(known.text), s, e };
 }
 
 /** `tool.str.StartsWith(text, start)`: the method of another language that a tool without this name stands for. */

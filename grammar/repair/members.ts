@@ -105,7 +105,7 @@ function slice(reader: Reader, of: string, kind: Kind, from: string, to: string)
 }
 
 /** `xs.map(x => …)`, `xs.filter(…)`, `xs.reduce(…)`. */
-function overItems(of: string, name: string, { form, s, e }: Value, start: Value | undefined): Value {
+export function overItems(of: string, name: string, { form, s, e }: Value, start: Value | undefined): Value {
   if (form?.k !== 'arrow') throw new Unclear();
   const [first = '_item', second] = form.params;
   const body = plain(form.body);

@@ -1,5 +1,6 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
 import { lastAtMost, lineTable } from '../syntax/position.ts';
+import { apartIn } from './apart.ts';
 import { type Block, bodyEnd, CLOSERS, ENDS, endLines, isKind, MIDDLES } from './blocks.ts';
 import { caseIn, linesOfCase } from './cases.ts';
 import { applied, type Change } from './changes.ts';
@@ -16,8 +17,8 @@ import { Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
 import { guarded } from './tries.ts';
 
-/** Begins the part of a `try` that runs in any case. */
-const ENDING: ReadonlySet<string> = new Set(['finally', 'ensure']);
+/** Begin the part of a `try` that runs in any case. */
+const ENDING = new Set<string>(['finally', 'ensure']);
 
 /** Twice the levels that a program may nest: some of the open blocks may close after all. */
 const MOST_BLOCKS = 400;
@@ -34,8 +35,8 @@ const NOTHING: Known = { tools: new Set(), meant: new Set() };
 
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string, known: Known = NOTHING): readonly Change[] {
-  const words = wordsOf(text);
-  return [...commentsIn(text, words), ...new Program(text, words, known).changes()];
+  const written = wordsOf(text);
+  return [...commentsIn(text, written), ...apartIn(text, written), ...new Program(text, written, known).changes()];
 }
 
 class Program {
@@ -46,7 +47,7 @@ class Program {
   readonly #changes: Change[] = [];
   readonly #blocks: Block[] = [];
   readonly #meant: ReadonlySet<number>;
-  /** How many ends of each kind were inserted. */
+  /** The ends of each kind that were inserted. */
   readonly #inserted = new Map<string, number>();
   #groups = 0;
   #last: Piece | null = null;
@@ -55,7 +56,6 @@ class Program {
   /** The first word of the next statement. */
   #next = '';
   readonly #layout: Layout;
-
   constructor(text: string, written: readonly Word[], { tools, meant }: Known) {
     this.#meant = meant;
     const renamed = renamingOf(written);
@@ -113,7 +113,7 @@ class Program {
 
   #piece(piece: Piece): void {
     this.#scope.filled = this.#isMeant(piece);
-    this.#scope.guessed = false;
+    [this.#scope.guessed, this.#scope.miscalls] = [false, false];
     this.#scope.caught = this.#blocks.flatMap(({ caught }) => caught);
     this.#scope.inside = this.#blocks.some(({ kind }) => kind === 'func');
     noteLeaving(this.#blocks, piece);
@@ -378,8 +378,8 @@ class Program {
     const old = this.#text.slice(piece.s, piece.e);
     const indent = indentAt(this.#text, this.#starts, piece.s);
     const text = lines.join(`\n${indent}`);
-    const { guessed } = this.#scope;
-    const meant = this.#scope.filled || piece.words.some(({ s, e, text: name }) => this.#text.slice(s, e) !== name);
+    const { guessed, filled, miscalls } = this.#scope;
+    const meant = filled || miscalls || piece.words.some(({ s, e, text: name }) => this.#text.slice(s, e) !== name);
     if (!piece.follows && (same(old, text) || (!meant && isStatement(old, text)))) return;
     if (text === '') {
       const lineStart = piece.s - indent.length;

@@ -24,6 +24,8 @@ export class Scope {
   caught: readonly string[] = [];
   /** Whether the current statement has several readings. */
   guessed = false;
+  /** Whether the current statement calls a tool with arguments that it does not take. */
+  miscalls = false;
   /** Whether `$name` in a string stands for a value. */
   dollars = false;
   /** Whether `{{name}}` in quotes stands for a value. */

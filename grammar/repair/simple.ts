@@ -174,7 +174,7 @@ class Simple {
     const [first, second] = words;
     if (first?.text === '-') return [];
     if (first === undefined) throw new Unclear();
-    if (first.text === '{') return this.#declaration(words);
+    if (first.text === '{' || (first.kind === 'name' && second?.text === ':')) return this.#declaration(words);
     const found = this.#assignment(words);
     if (found !== null) return found;
     const marked = first.text === '$' || first.text === '@';
@@ -219,7 +219,10 @@ class Simple {
     const names = words.slice(1, close).filter(({ text }) => text !== ',');
     if (words[close + 1]?.text !== '=' || names.some(({ kind }) => kind !== 'name')) throw new Unclear();
     const of = plain(this.#value(words.slice(close + 2)));
-    return names.flatMap(({ text }) => this.#assign(text, { text: `${of}.${text}`, kind: 'unknown', s: 0, e: 0 }));
+    // A call is made once.
+    const [map, before] = of.includes('(') ? ['_map', [`set _map = ${of}`]] : [of, []];
+    const fields = names.flatMap(({ text }) => this.#assign(text, { text: `${map}.${text}`, kind: 'unknown', s: 0, e: 0 }));
+    return [...before, ...fields];
   }
 
   /** `x = 1`, `x += 1`, `x := 1`, `x <- 1`, `x++`, `a, b = b, a`; null for anything else. */
@@ -314,6 +317,8 @@ class Simple {
   #callOf(words: readonly Word[]): readonly string[] {
     const [name, open] = words;
     if (name === undefined) throw new Unclear();
+    const method = name.text === 'tool' ? null : new Simple(this.#source, words, this.#scope).#method();
+    if (method !== null) return method;
     if (name.text === 'tool' || open?.text === '(' || open?.text === '.') return [`call ${plain(this.#value(words))}`];
     return [
       `call ${name.text}(${separate(words.slice(1))

@@ -32,10 +32,12 @@ export function togetherProblems({ stmts, onError }: Block, loop: boolean): read
 
 const HANDLER = 'put it into the block around: it gets the first error once all the calls have ended';
 const ONLY = 'write `set x = tool.group.name(…)` or `call tool.group.name(…)`; do everything else before the block, or after it';
+const LOOP = 'put the word into the head: `for each x in xs together`, calls of tools, `endfor`, without a block around it';
 
 function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): SyntaxProblem | undefined {
   const call = callOf(stmt);
-  if (call === undefined) return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', ONLY);
+  if (call === undefined)
+    return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', stmt.k === 'for' ? LOOP : ONLY);
   if (call.name === MAGIC_TOOL)
     return problemAt(call.s, call.e, `\`${call.written}\` cannot run together with other calls`, 'call it after the block');
   for (const arg of call.args) {

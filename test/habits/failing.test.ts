@@ -70,6 +70,37 @@ const FAILING: readonly (readonly [slip: string, program: string, ...prints: rea
   ['a range from 1 to a number', `${ITEMS}for each i in tool.list.Range(1, 4)⏎  emit xs[i]⏎endfor`, '1', '2', '3'],
   ['maps that are added', 'set m = {"a": 1} + {"b": 2}⏎emit m.b', '2'],
   ['a tool for texts that gets a list', 'set xs = ["a"]⏎emit tool.str.Contains(xs, "a")', 'true'],
+  ['the order of a list as a word', 'set xs = tool.list.SortBy([{"n": 1}, {"n": 2}], "n", "desc")⏎emit xs[0].n', '2'],
+  ['the order of a list as another word', 'set xs = tool.list.SortBy([{"n": 2}, {"n": 1}], "n", "asc")⏎emit xs[0].n', '1'],
+  ['the order of a list as a minus', 'set xs = tool.list.SortBy([{"n": 1}, {"n": 2}], "-n")⏎emit xs[0].n', '2'],
+  [
+    'several numbers for texts',
+    'set a = 5⏎set b = 7⏎emit tool.str.PadLeft(a, 2, "0") + ":" + tool.str.PadLeft(b % 6, 2, "0")',
+    '05:01',
+  ],
+  ['length and padding in the other order', 'set n = 3⏎emit tool.str.PadLeft(n, "0", 2)', '03'],
+  ['a number as padding', 'emit tool.str.PadLeft("7", 3, 0)', '007'],
+  [
+    'a slice of a text',
+    'set s = "abcdef"⏎emit tool.list.Slice(s, len(s) - 4, len(s))⏎emit tool.list.Slice(s, 1, 3)',
+    'cdef',
+    'bc',
+  ],
+  [
+    'groups of all matches',
+    `for each m in tool.regex.FindAll('(a)(b)', "ab ab")⏎  emit m.groups[0] + m.groups[1]⏎endfor`,
+    'ab',
+    'ab',
+  ],
+  ['groups by name', `set m = tool.regex.Find('(?P<k>a)(?P<v>b)', "ab")⏎emit m.groups.v + m.groups.k`, 'ba'],
+  [
+    'entries that are sorted as if they were maps',
+    'set es = tool.list.SortBy(tool.map.Entries({"a": 2, "b": 1}), "value")⏎for each e in es⏎  emit e.key + " " + e.value⏎endfor',
+    'b 1',
+    'a 2',
+  ],
+  ['a character that is set', 'set s = "ada"⏎set s[0] = tool.str.ToUpper(s[0])⏎emit s⏎set s[2] = "A"⏎emit s', 'Ada', 'AdA'],
+  ['a key of a map that may be missing', 'set c = {"a": 1}⏎set t = c.http.timeout⏎if t == nil⏎  set t = 30⏎endif⏎emit t', '30'],
 ];
 
 /** Programs whose failure has no evident correction. */

@@ -8,7 +8,13 @@ import { checkSources } from '../../src/worker/check.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
 
 const MAX_BYTES = 1_000_000;
-export const ENVIRONMENT = checkEnvironment({}, new ToolRegistry(pureTools()), null, []);
+const TOOLS = pureTools();
+export const ENVIRONMENT = checkEnvironment(
+  { policy: false },
+  new ToolRegistry(TOOLS),
+  null,
+  TOOLS.map(({ canonicalName }) => canonicalName),
+);
 
 /** What a program does: its emits, and the message of an error. A program with a procedure `main` runs by it. */
 export function doneBy(text: string): readonly string[] {
