@@ -39,7 +39,8 @@ export function ofCall({ message, text }: Failure, call: ToolCallExpr, stmt: Stm
   const group = OTHER_GROUP[toolParts(name)[0]];
   const named = { s, e: s + written.length };
   const [, , third] = args;
-  if (name === 'tool.list.slice' && second !== undefined && third !== undefined) return ofSlice(named, second, third, text);
+  if (group === 'tool.str' && toolParts(name)[1] === 'slice' && second !== undefined && third !== undefined)
+    return ofSlice(named, second, third, text);
   return group === undefined ? [] : [replaced(named, `${group}.${toolParts(written)[1]}`)];
 }
 
@@ -48,7 +49,7 @@ function ofSlice(named: Span, from: Expr, to: Expr, text: string): readonly RawE
   const [begin, end] = [from, to].map(({ s, e }) => text.slice(s, e));
   const length =
     from.k === 'num' && to.k === 'num' ? `${to.v - from.v}` : from.k === 'num' && from.v === 0 ? end : `${end} - (${begin})`;
-  return [replaced(named, 'tool.str.Substring'), replaced(to, length ?? '')];
+  return [replaced(named, `${OTHER_GROUP['tool.list']}.Substring`), replaced(to, length ?? '')];
 }
 
 /** Makes the first argument of a call text, and that of the same tool elsewhere in the statement: it would fail next. Text stays as it is. */

@@ -8,6 +8,9 @@ import { toolParts } from '../vocabulary/names.ts';
 import { replaced } from './changes.ts';
 import { type Failure, originOf } from './failedplace.ts';
 
+/** The group of the tools for patterns. */
+const GROUP = 'tool.regex';
+
 /** `match.groups` where the match is a text, and `match.groups.name`. */
 export function ofMatch(failure: Failure, expr: AccessExpr, index: number): readonly RawEdit[] {
   const [step, before] = [expr.steps[index], expr.steps[index - 1]];
@@ -36,7 +39,7 @@ function groupsOfAll(failure: Failure, item: string): readonly RawEdit[] {
     if (group?.k !== 'index' || group.index.k !== 'num') return [];
     return [{ s: field.s, e: group.e, text: `[${group.index.v + 1}]` }];
   });
-  return edits.length === 0 ? [] : [{ s: over.s, e: over.s + over.written.length, text: 'tool.regex.Groups' }, ...edits];
+  return edits.length === 0 ? [] : [{ s: over.s, e: over.s + over.written.length, text: `${GROUP}.Groups` }, ...edits];
 }
 
 /** `tool.list.SortBy(tool.map.Entries(m), "value")`: entries are lists, and are made maps before the statement. */
