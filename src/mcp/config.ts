@@ -3,8 +3,18 @@ import { fields, later, type Path } from '../files/problem.ts';
 import { YamlFile } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { MAX_TIMER_MS } from '../wire/options.ts';
-import { authForm, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
+import {
+  type Check,
+  checker,
+  checkFlag,
+  checkObject,
+  checkText,
+  listOf,
+  MAX_TIMER_MS,
+  required,
+  wholeNumber,
+} from '../wire/options.ts';
+import { authForm, checkAuth, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
 import { scriptName } from './names.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
@@ -115,28 +125,53 @@ export function readMcpConfig(text: string, name: string, environment: Readonly<
   );
 }
 
+const textsByName: Check = (what, value) => {
+  checkObject(what, value);
+  for (const [key, text] of Object.entries(value)) checkText(`${what}.${key}`, text);
+};
+
+/** What a call costs is checked where the tools are made. */
+const BOUNDS = {
+  timeoutMs: wholeNumber(1, MAX_TIMER_MS),
+  messageBytes: wholeNumber(1024),
+  tools: listOf(checkText),
+  readOnly: listOf(checkText),
+  costs: checkObject,
+  optional: checkFlag,
+  elicit: checkFlag,
+};
+
+const CHECKS = {
+  command: checker<StdioServer & McpBounds>({
+    ...{ command: required(checkText), args: listOf(checkText), env: textsByName, cwd: checkText },
+    ...BOUNDS,
+  }),
+  url: checker<HttpServer & McpBounds>({ url: required(checkText), headers: textsByName, auth: checkAuth, ...BOUNDS }),
+} as const;
+
 /** Throws {@link ConfigError} (`ERR_CONFIG`) that names the server and the field. */
 export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'): McpConfig {
+  checkObject(name, config);
   const entries = Object.entries(config);
   if (entries.length > MAX_SERVERS) throw new ConfigError(`${name}: there may be ${MAX_SERVERS} servers, not ${entries.length}`);
   const groups = new Map<string, string>();
   for (const [id, server] of entries) {
+    const what = `${name}, server '${id}'`;
     const fail = (problem: string): never => {
-      throw new ConfigError(`${name}: server '${id}': ${problem}`);
+      throw new ConfigError(`${what}: ${problem}`);
     };
     const group = scriptName(id).toLowerCase();
     if (!NAME.test(id) || group === 'tool') fail('a name has letters, digits, _, - and ., at most 100, and is not "tool"');
     const other = groups.get(group);
     if (other !== undefined) fail(`'${other}' has the same name in a script, '${group}'; rename one of them`);
     groups.set(group, id);
+    checkObject(what, server);
+    if ('url' in server === 'command' in server) fail("it must have either 'command' or 'url'");
+    CHECKS['url' in server ? 'url' : 'command'](what, server);
     if ('url' in server && !isHttp(server.url)) fail('url must be an http or https address');
     if ('command' in server && server.command === '') fail('command must not be empty');
     const problem = 'url' in server ? problemOfHttp(server) : problemOfStdio(server);
     if (problem !== null) fail(problem);
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, messageBytes = DEFAULT_MESSAGE_BYTES } = server;
-    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMER_MS)
-      fail(`timeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}`);
-    if (!Number.isSafeInteger(messageBytes) || messageBytes < 1024) fail('messageBytes must be whole, from 1024');
   }
   return config;
 }

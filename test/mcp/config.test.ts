@@ -2,7 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { checkMcpConfig } from '../../src/mcp/config.ts';
 import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
 
 const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readMcpConfig(text, 'mcp.yaml', environment);
 
@@ -46,7 +48,7 @@ describe('a configuration of MCP servers', () => {
       "server 'A.b': 'a-b' has the same name in a script, 'a_b'; rename one of them",
     ],
     ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be a whole number from 1'],
-    ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be whole'],
+    ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be a whole number from 1024'],
     ['mcpServers: { a: { command: x, timeoutMs: soon } }', 'must be a number'],
     ['mcpServers: { a: { command: x, env: { A: { env: 5 } } } }', 'must be a text'],
   ])('%s is refused: %s', (text, problem) => {
@@ -89,6 +91,26 @@ describe('a configuration of MCP servers', () => {
     const text = `servers: { a: { url: "https://x.test", auth: ${auth} } }`;
     expect(() => read(text, { S: 'sec-ret' })).toThrow(problem);
     expect(() => read(text, { S: 'sec-ret' })).not.toThrow(/sec-ret/);
+  });
+
+  it.each([
+    [3, 'the MCP configuration must be an object, got number'],
+    [{ s: 3 }, "the MCP configuration, server 's' must be an object, got number"],
+    [{ s: {} }, "the MCP configuration, server 's': it must have either 'command' or 'url'"],
+    [{ s: { command: 'x', url: 'https://x.test' } }, "it must have either 'command' or 'url'"],
+    [{ s: { command: 4 } }, "server 's': command must be a text, got number"],
+    [{ s: { command: 'x', args: 'y' } }, 'args must be a list, got string'],
+    [{ s: { command: 'x', env: { A: 1 } } }, 'env.A must be a text, got number'],
+    [{ s: { command: 'x', readonly: ['a'] } }, "unknown key 'readonly' in the MCP configuration, server 's'; known are command"],
+    [{ s: { url: 'https://x.test', headers: { a: 1 } } }, 'headers.a must be a text, got number'],
+    [{ s: { url: 'https://x.test', auth: { issuer: 3 } } }, 'auth.issuer must be a text, got number'],
+    [
+      { s: { url: 'https://x.test', auth: { grant: 'password' } } },
+      'auth.grant must be authorization_code or client_credentials',
+    ],
+  ])('in code, %j is refused', (config, problem) => {
+    expect(() => checkMcpConfig(config as never)).toThrow(ConfigError);
+    expect(() => checkMcpConfig(config as never)).toThrow(problem);
   });
 
   it('auth is for https, and in place of an Authorization', () => {

@@ -3,6 +3,7 @@ import { readPrivate } from '../../files/private.ts';
 import { fields, later, type Path } from '../../files/problem.ts';
 import type { YamlFile } from '../../tools/index.ts';
 import { defined } from '../../wire/defined.ts';
+import { anything, checker, checkText, oneOf } from '../../wire/options.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 /**
@@ -29,6 +30,17 @@ export interface McpAuth {
   /** The port of the address to which the browser returns; any free port if absent. */
   readonly redirectPort?: number;
 }
+
+/** The check of {@link McpAuth} as an application writes it. What the values mean is checked with the server. */
+export const checkAuth = checker<McpAuth>({
+  ...{ issuer: checkText, clientId: checkText, clientSecret: checkText, privateKey: checkText, algorithm: checkText },
+  ...{
+    clientMetadataUrl: checkText,
+    scope: checkText,
+    grant: oneOf('authorization_code', 'client_credentials'),
+    redirectPort: anything,
+  },
+});
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'];
 /** `auth` of a server in a configuration file. */
