@@ -17,7 +17,18 @@ import type { Telemetry } from '../telemetry/index.ts';
 import { callDepth } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkList, checkObject, checkText, listOf, required, timerMs, wholeNumber } from '../wire/options.ts';
+import {
+  anything,
+  checker,
+  checkList,
+  checkObject,
+  checkText,
+  listOf,
+  required,
+  textOr,
+  timerMs,
+  wholeNumber,
+} from '../wire/options.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
@@ -99,12 +110,10 @@ const checkRunOptions = checker<RunOptions>({
   tools: anything,
   policy: anything,
   session: checkText,
-  tenant: anything,
+  tenant: textOr('an object'),
   values: checkObject,
   name: checkText,
-  lib(what, value) {
-    if (typeof value !== 'string') checkList(what, value);
-  },
+  lib: textOr('a list'),
   call: checker<NonNullable<RunOptions['call']>>({ name: required(checkText), args: checkList }),
   // The fields `id` and `ts` of an `EventInput` are accepted. They have no effect: the fork names and dates these events.
   events: listOf(
@@ -364,6 +373,7 @@ function requestOf(
   source: string,
   { lib = [], name = 'src', call, events = [], values = {}, ...settings }: RequestOptions,
 ): RunRequest {
+  checkText('the program', source);
   const libraries = librarySources(typeof lib === 'string' ? [lib] : lib);
   const args = (call?.args ?? []).map((arg, index) => toTagged(`argument ${index + 1}`, arg));
   const tagged = Object.entries(values).map(([key, value]) => [key, toTagged(`the value '${key}'`, value)] as const);

@@ -13,7 +13,7 @@ import {
 } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkFunction, checkList, checkObject, checkText } from '../wire/options.ts';
+import { anything, checker, checkFunction, checkList, checkObject, checkText, methods } from '../wire/options.ts';
 import type { AskHandler } from './ask.ts';
 import { Tenants, type TenantsOptions } from './tenants.ts';
 
@@ -64,7 +64,7 @@ export const RUNTIME_SETTINGS = {
   tenants: checkObject,
   now: checkFunction,
   sandboxRoot: checkText,
-  telemetry: anything,
+  telemetry: methods('span'),
 } as const;
 
 const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);

@@ -180,12 +180,13 @@ describe('misuse and state', () => {
   });
 
   it.each<[string, (runtime: Loose) => unknown]>([
-    ['sources[0].text must be a text, got number', (runtime) => runtime.run(5)],
+    ['the program must be a text, got number', (runtime) => runtime.run(5)],
     ['sources[0]: text must be a text, got undefined', (runtime) => runtime.check([{ name: 'a', text: undefined }])],
     ['sources must be a list, got string', (runtime) => runtime.check('x')],
     ['the options of a run: name must be a text, got number', (runtime) => runtime.run('x', { name: 5 })],
     ['sources[0]: text must be a text, got number', (runtime) => runtime.interpreter().load(5)],
-    ['lib must be a list, got number', (runtime) => runtime.run('x', { lib: 5 })],
+    ['tenant must be a text or an object, got number', (runtime) => runtime.run('x', { tenant: 5 })],
+    ['lib must be a text or a list, got number', (runtime) => runtime.run('x', { lib: 5 })],
     ['call must be an object, got string', (runtime) => runtime.run('x', { call: 'f' })],
     ['the options of a run: call.name must be a text, got undefined', (runtime) => runtime.run('x', { call: {} })],
     ['the options of a run: events[0] must be an object, got number', (runtime) => runtime.run('x', { events: [5] })],
@@ -210,6 +211,9 @@ describe('misuse and state', () => {
   it('options of a runtime are checked before any process is started', async () => {
     await expect(createRuntime({ launcherr: 1 } as never)).rejects.toThrow(
       /unknown key 'launcherr' in the options of the runtime; known are tools/,
+    );
+    await expect(createRuntime({ telemetry: 3 as never })).rejects.toThrow(
+      'the options of the runtime: telemetry must be an object',
     );
     await expect(createRuntime(null as never)).rejects.toThrow(/the options of the runtime must be an object, got null/);
     await expect(createRuntime({ limits: null } as never)).rejects.toThrow(/limits must be an object, got null/);
