@@ -38,9 +38,11 @@ export {
   type AnswerOptions,
   answerRequest,
   type CheckOptions,
+  type CloseOptions,
   createRuntime,
   type EventOptions,
   type ExecuteOptions,
+  type ForeseeResult,
   type Fork,
   type ForkOptions,
   type Interpreter,
@@ -55,6 +57,7 @@ export {
   type Runtime,
   type RuntimeOptions,
   type RuntimeSettings,
+  type RuntimeStats,
   requestFromJson,
   type SignedUnit,
   type SymbolTable,
@@ -69,7 +72,7 @@ export {
   UnitError,
 } from '../runtime/index.ts';
 
-export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from '../sandbox/index.ts';
+export type { Lack, LimitOptions, ParseOutcome, PoolLimitOptions, RuntimeLimitOptions } from '../sandbox/index.ts';
 export {
   type ArgSpec,
   type ArgSpecs,
@@ -79,6 +82,7 @@ export {
   type AuditEntry,
   type AuditRecord,
   auditEntry,
+  type CallIdentity,
   type CallScript,
   type Capability,
   type CatalogueArgument,
@@ -140,6 +144,7 @@ export {
   type StandardSchema,
   type ToolDefinition,
   ToolError,
+  type ToolErrorOptions,
   type ToolGrammarOptions,
   type ToolInit,
   type ToolPrompt,
@@ -157,6 +162,7 @@ export { encode } from '../wire/codec.ts';
 export { NS_CODES } from '../wire/codes.ts';
 export {
   BusyError,
+  type BusyLimit,
   ConfigError,
   type ErrorInfo,
   type ErrorKind,
@@ -166,6 +172,7 @@ export {
 } from '../wire/errors.ts';
 export { decodeTagged as decode } from '../wire/foreign.ts';
 export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from '../wire/journal.ts';
+export type { CarriedLabel, SaidLabels } from '../wire/labels.ts';
 export {
   defaultLimits,
   LIMITS,

@@ -15,7 +15,7 @@ export type { Interpreter } from './interpreter.ts';
 export { type RequestLine, type RequestOutcome, requestForm, requestFrom, requestFromJson } from './line.ts';
 export type { PlanRequest } from './plan.ts';
 export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings, TurnTime } from './request.ts';
-export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
+export { type CloseOptions, type InterpreterOptions, type RunOptions, Runtime, type RuntimeStats } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';
 export {

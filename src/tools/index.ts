@@ -9,7 +9,15 @@ export {
   type ToolInit,
   withWork,
 } from './define/define.ts';
-export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
+export type {
+  CallIdentity,
+  Effects,
+  LoadedLibrary,
+  RootDefinitions,
+  ToolDefinition,
+  ToolRuntime,
+  ToolView,
+} from './define/definition.ts';
 export { type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
@@ -43,7 +51,7 @@ export {
   RecordedCalls,
 } from './dispatch/recorded.ts';
 export { resultJson } from './dispatch/result.ts';
-export { Halt, ToolError } from './errors.ts';
+export { Halt, ToolError, type ToolErrorOptions } from './errors.ts';
 export { Approvals } from './grant/approvals.ts';
 export { Bound, grantedText } from './grant/bound.ts';
 export { conditionFor } from './grant/conditions.ts';

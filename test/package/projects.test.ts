@@ -31,13 +31,16 @@ describe('a project in JavaScript', () => {
 });
 
 const HOST = `
-import { createRuntime, defineTool, type RunResult } from 'neuroscript-runtime';
+import { type BusyError, createRuntime, defineTool, type RunResult, type Runtime, type ToolRuntime } from 'neuroscript-runtime';
 ${ENTRIES.slice(1)
   .map((entry, index) => `import * as e${index} from '${entry}';`)
   .join('\n')}
 const double = defineTool({ name: 'tool.my.Double', args: [{ name: 'n', type: 'int' }], run: ({ n }) => n * 2 });
 await using runtime = await createRuntime({ tools: [double], policy: { allow: ['tool.my.*'] } });
 const { emits }: RunResult = await runtime.run('command\\n  emit tool.my.Double(4)\\nendcommand');
+// What these give has a name, so that a project that writes declarations need not write types.
+export const known = (runtime: Runtime) => [runtime.stats(), runtime.lacks, runtime.foresee(''), runtime.parse([])] as const;
+export const told = ({ labels }: RunResult, { call }: ToolRuntime, { limit }: BusyError) => ({ labels, call, limit });
 console.log(emits, [${ENTRIES.slice(1).map((_, index) => `e${index}`)}].length);
 `;
 const MODULES = { nodenext: { module: 'nodenext' }, bundler: { module: 'esnext', moduleResolution: 'bundler' } };
@@ -45,7 +48,8 @@ const PROJECTS = Object.entries(MODULES).map(([name, options]) => ({ name, ...op
 
 describe('a project in TypeScript', () => {
   it.each(PROJECTS)('compiles, the declarations of the package too: $name', ({ name: _, ...options }) => {
-    const compilerOptions = { ...options, skipLibCheck: false, target: 'es2024', types: ['node'], strict: true, noEmit: true };
+    const checks = { skipLibCheck: false, strict: true, declaration: true };
+    const compilerOptions = { ...options, ...checks, target: 'es2024', types: ['node'], noEmit: true };
     const cwd = projectOf({
       'package.json': '{ "type": "module" }',
       'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
