@@ -10,8 +10,8 @@ import {
   checkObject,
   checkText,
   listOf,
-  MAX_TIMER_MS,
   required,
+  timerMs,
   wholeNumber,
 } from '../wire/options.ts';
 import { authForm, checkAuth, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
@@ -132,7 +132,7 @@ const textsByName: Check = (what, value) => {
 
 /** What a call costs is checked where the tools are made. */
 const BOUNDS = {
-  timeoutMs: wholeNumber(1, MAX_TIMER_MS),
+  timeoutMs: timerMs(1),
   messageBytes: wholeNumber(1024),
   tools: listOf(checkText),
   readOnly: listOf(checkText),

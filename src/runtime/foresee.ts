@@ -27,6 +27,7 @@ import { ForeseenOrder } from './foreseenorder.ts';
 
 /** The preview of sources and the grant that allows just what they can do, or why they cannot run. */
 export type ForeseeResult =
+  /** What the sources can do, and the grant for just that. */
   | { readonly ok: true; readonly preview: Preview; readonly grant: Grant; readonly diagnostics: readonly [] }
   /** The syntax errors. */
   | { readonly ok: false; readonly preview: null; readonly grant: null; readonly diagnostics: readonly Diagnostic[] };

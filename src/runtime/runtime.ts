@@ -17,18 +17,7 @@ import type { Telemetry } from '../telemetry/index.ts';
 import { callDepth } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import {
-  anything,
-  checker,
-  checkList,
-  checkObject,
-  checkText,
-  listOf,
-  required,
-  textOr,
-  timerMs,
-  wholeNumber,
-} from '../wire/options.ts';
+import { anything, checker, checkList, checkObject, checkText, listOf, required, timerMs, wholeNumber } from '../wire/options.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
@@ -110,10 +99,12 @@ const checkRunOptions = checker<RunOptions>({
   tools: anything,
   policy: anything,
   session: checkText,
-  tenant: textOr('an object'),
+  tenant: anything,
   values: checkObject,
   name: checkText,
-  lib: textOr('a list'),
+  lib(what, value) {
+    if (typeof value !== 'string') checkList(what, value);
+  },
   call: checker<NonNullable<RunOptions['call']>>({ name: required(checkText), args: checkList }),
   // The fields `id` and `ts` of an `EventInput` are accepted. They have no effect: the fork names and dates these events.
   events: listOf(

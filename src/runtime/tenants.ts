@@ -6,7 +6,7 @@ import { quotaError } from '../wire/errorinfo.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import { TENANT_LIMITS, type TenantLimit, type TenantOption } from '../wire/limits.ts';
 import { type Nanos, nanosOf, sumUsd, usdOf } from '../wire/money.ts';
-import { checker, checkObject, textOr, wholeNumber } from '../wire/options.ts';
+import { checker, checkObject, checkTextOrObject, wholeNumber } from '../wire/options.ts';
 import { amount as amountText } from '../wire/text/units.ts';
 
 /** Limits of one tenant, see `docs/limits.md`. An absent budget is unlimited. */
@@ -129,7 +129,7 @@ export class Tenants {
   /** The id of the tenant that an option names, with its limits from now on. Throws {@link ConfigError}. */
   named(option: string | TenantInit): string {
     if (typeof option === 'string') return checkTenantId(option);
-    textOr('an object')('the tenant', option);
+    checkTextOrObject('the tenant', option);
     const { id, ...limits } = option;
     checkTenantId(id);
     checkTenantLimits(`the tenant ${id}`, limits);

@@ -14,7 +14,9 @@ import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** A worker's summary of sources that it did not run. */
 export interface ParseOutcome {
+  /** The syntax errors of all sources. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What each source defines that parses. */
   readonly files: readonly ParsedFile[];
   /**
    * Names of the sources that may only be incomplete: they end within a block, a bracket, a string or a continued line. Absent when there

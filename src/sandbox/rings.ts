@@ -18,7 +18,9 @@ export interface Ring {
 
 /** A missing part of a ring, and what to do about it. */
 export interface Lack {
+  /** The missing part, in words. */
   readonly what: string;
+  /** What an operator can do about it. */
   readonly todo: string;
 }
 

@@ -135,12 +135,9 @@ export function checkText(what: string, value: unknown): asserts value is string
   if (typeof value !== 'string') refuse(what, 'a text', value);
 }
 
-/** The check of a text, or of a value of the other kind. */
-export function textOr(other: 'an object' | 'a list'): Check {
-  return (what, value) => {
-    const isOther = typeof value === 'object' && value !== null && Array.isArray(value) === (other === 'a list');
-    if (typeof value !== 'string' && !isOther) refuse(what, `a text or ${other}`, value);
-  };
+/** A text or an object. */
+export function checkTextOrObject(what: string, value: unknown): asserts value is string | object {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) refuse(what, 'a text or an object', value);
 }
 
 /** True or false. */
