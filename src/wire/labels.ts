@@ -1,5 +1,6 @@
 /** A label that a value carries, and where the value got it. */
 export interface CarriedLabel {
+  /** Its name, as the policy writes it. */
   readonly label: string;
   /** The source as the policy knows it: `tool.web.get`, `userdata.fields.note`, `event mail`, `program`. */
   readonly from: string;
