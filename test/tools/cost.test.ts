@@ -149,7 +149,7 @@ describe('issue 47, a price: declarations', () => {
   it.each([
     [{ usd: -1 }, 'must be a number of US dollars'],
     [{ usd: 0.12345678912 }, 'at most nine decimals'],
-    [{ usd: { each: 1, of: 'none' } }, "names 'none', which is no argument"],
+    [{ usd: { each: 1, of: 'none' } }, "names 'none', which is not an argument"],
     [{ usd: { each: 1 } }, 'of'],
     [{ eur: 1 }, 'eur'],
   ])('%j is refused', (cost, why) => {
