@@ -11,7 +11,7 @@ export const PLAN: SessionView = sessionView(sessionRow('plan-9', 1, { phase: 'w
       args: [],
       reason: 'its plan must be approved first',
       since: NOW - 60_000,
-      expiresAt: NOW + 82_800_000,
+      expiresAt: Date.now() + 82_800_000,
       completed: false,
       refusal: null,
       plan: {

@@ -26,18 +26,28 @@ export function Waiting({ session, reload }: { readonly session: SessionView; re
               ['state', call.completed ? 'answered; the session has not gone on yet' : null],
             ]}
           />
-          {call.completed ? null : call.refusal === null ? (
-            <Answer sid={session.sid} call={call} reload={reload} />
-          ) : (
-            <p class="faint">
-              <Foreign text={call.refusal} />
-            </p>
-          )}
+          <Answers sid={session.sid} call={call} reload={reload} />
           <Commands sid={session.sid} call={call} />
         </article>
       ))}
     </Section>
   );
+}
+
+/** What answers a call, as long as an answer is taken. */
+function Answers({ sid, call, reload }: AnswerProps) {
+  if (call.completed) return null;
+  if (isOver(call)) return <p class="faint">No answer is taken any more: its turn ends when a host drives the session.</p>;
+  if (call.refusal === null) return <Answer sid={sid} call={call} reload={reload} />;
+  return (
+    <p class="faint">
+      <Foreign text={call.refusal} />
+    </p>
+  );
+}
+
+function isOver({ expiresAt }: WaitingView): boolean {
+  return expiresAt <= Date.now();
 }
 
 /** The call with its arguments. */
@@ -61,14 +71,15 @@ function Expiry({ at }: { readonly at: number }) {
   const left = at - Date.now();
   return (
     <>
-      {left > 0 ? `in ${duration(left)}, ` : 'it has expired, '}
+      {left > 0 ? `in ${duration(left)}, ` : 'has expired, '}
       <Moment at={at} />
     </>
   );
 }
 
 /** What does the same at a terminal. */
-function Commands({ sid, call: { call, plan, completed } }: { readonly sid: string; readonly call: WaitingView }) {
+function Commands({ sid, call: waiting }: { readonly sid: string; readonly call: WaitingView }) {
+  const { call, plan, completed } = waiting;
   const { about } = useWorld();
   const session = ['neuroscript', 'sessions'];
   const store = ['--store', about?.store ?? 'STORE'];
@@ -91,7 +102,7 @@ function Commands({ sid, call: { call, plan, completed } }: { readonly sid: stri
   return (
     <details class="commands">
       <summary>At a terminal</summary>
-      {!completed && answers.map(([what, words]) => <CommandLine key={what} words={words} what={what} />)}
+      {!completed && !isOver(waiting) && answers.map(([what, words]) => <CommandLine key={what} words={words} what={what} />)}
       <CommandLine words={resume} what="the command that goes on" />
     </details>
   );
