@@ -324,7 +324,7 @@ function dispatcherOf(
     keeper,
     history,
     mayWait,
-    before: time?.elapsed,
+    before: time && (() => time.elapsed),
     depth: callDepth(),
   });
 }

@@ -62,8 +62,8 @@ export interface DispatchContext {
   readonly costs: CostMeter;
   /** Stores the calls while the run goes on; absent if the run is stored only at its end. */
   readonly keeper?: CallKeeper | undefined;
-  /** Milliseconds that the turn of the run took before, which count for the beginning of its calls; 0 when absent. */
-  readonly before?: number | undefined;
+  /** Milliseconds that the turn of the run has taken, which count for the beginning of its calls; none when absent. */
+  readonly before?: (() => number) | undefined;
   /** Number of scripts that wait for this run; 0 when absent. */
   readonly depth?: number;
 }

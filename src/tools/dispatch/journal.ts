@@ -37,11 +37,12 @@ export class CallJournal {
   /** From where the beginnings of calls count. It is earlier if the run is repeated: its recorded calls take the time that they took. */
   #zero: number;
 
-  /** `onEntry` receives every call once it has ended. `before`: milliseconds that passed before and count. */
-  constructor(onEntry?: (entry: JournalEntry) => void, facts: CallFacts = NO_FACTS, before = 0) {
+  /** `onEntry` receives every call once it has ended. `before`: milliseconds that have passed and count, at this moment. */
+  constructor(onEntry?: (entry: JournalEntry) => void, facts: CallFacts = NO_FACTS, before = () => 0) {
     this.#onEntry = onEntry;
     this.#facts = facts;
-    this.#zero = performance.now() - before;
+    // The earlier reading first: no call begins before its run.
+    this.#zero = performance.now() - before();
   }
 
   /**
