@@ -124,26 +124,22 @@ const SESSION: SessionView = sessionView(halted, {
   ],
 });
 
-/** A session that waits for a call, until a moment. */
-const waiting = (sid: string, expiresAt: number): SessionView =>
-  sessionView(sessionRow(sid, 1, { phase: 'waiting', waiting: 1, started: 2 }), {
-    calls: [
-      {
-        call: '2.1',
-        turn: 2,
-        tool: 'tool.mail.Send',
-        args: [whole('"to everyone"')],
-        reason: 'a human must approve it',
-        since: NOW - 60_000,
-        expiresAt,
-        plan: null,
-        completed: false,
-        refusal: null,
-      },
-    ],
-  });
-const WAITING = waiting('approval-7', Date.now() + 3_600_000);
-const EXPIRED = waiting('expired-5', NOW);
+const WAITING: SessionView = sessionView(sessionRow('approval-7', 1, { phase: 'waiting', waiting: 1, started: 2 }), {
+  calls: [
+    {
+      call: '2.1',
+      turn: 2,
+      tool: 'tool.mail.Send',
+      args: [whole('"to everyone"')],
+      reason: 'a human must approve it',
+      since: NOW - 60_000,
+      expiresAt: Date.now() + 3_600_000,
+      plan: null,
+      completed: false,
+      refusal: null,
+    },
+  ],
+});
 
 const ERROR = { code: 'NS1003', message: "tool 'tool.fs.Delete' is denied" };
 
@@ -356,7 +352,7 @@ export const SAMPLE: Answers = {
     ],
     next: null,
   }),
-  session: (sid) => [SESSION, WAITING, EXPIRED, PLAN].find((each) => each.sid === sid) ?? null,
+  session: (sid) => [SESSION, WAITING, PLAN].find((each) => each.sid === sid) ?? null,
   turns: (_, after, limit) =>
     [1, 2, 3]
       .filter((number) => number > after)

@@ -23,7 +23,6 @@ const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['', 'Nightly report'],
   [`s/${SID}`, 'ask 1.4'],
   ['s/approval-7', 'a human must approve it'],
-  ['s/expired-5', 'No answer is taken any more'],
   [`s/${SID}/t/3`, 'What happened'],
   [`s/${SID}/t/3/program`, 'tool.db.Query'],
   [`s/${SID}/t/3/calls`, 'denied by the rule'],
