@@ -15,10 +15,15 @@ export function descendants(pid: number = process.pid): readonly number[] {
 }
 
 function childrenOf(pid: number): readonly number[] {
-  return readdirSync(`/proc/${pid}/task`)
-    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-    .filter((child) => child !== '')
-    .map(Number);
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+      .filter((child) => child !== '')
+      .map(Number);
+  } catch {
+    // It has ended meanwhile.
+    return [];
+  }
 }
 
 /** Resident bytes of a process now, and the peak since {@link forgetPeak}. */
