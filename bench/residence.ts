@@ -15,14 +15,22 @@ export function descendants(pid: number = process.pid): readonly number[] {
 }
 
 function childrenOf(pid: number): readonly number[] {
+  const children = (task: string): readonly string[] =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').match(/\d+/g) ?? [];
+  return ofProcess(() => readdirSync(`/proc/${pid}/task`).flatMap(children).map(Number), []);
+}
+
+/** Open descriptors of a process. Works on Linux only. */
+export function descriptorsOf(pid: number): number {
+  return ofProcess(() => readdirSync(`/proc/${pid}/fd`).length, 0);
+}
+
+/** What a read tells of a process, or `ended` when the process has ended meanwhile. */
+function ofProcess<T>(read: () => T, ended: T): T {
   try {
-    return readdirSync(`/proc/${pid}/task`)
-      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((child) => child !== '')
-      .map(Number);
+    return read();
   } catch {
-    // It has ended meanwhile.
-    return [];
+    return ended;
   }
 }
 
@@ -55,13 +63,12 @@ export function usedCpuMs(pids: readonly number[] = [process.pid], ended = false
 }
 
 function cpuMsOf(pid: number, fields: readonly number[]): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
-    return fields.reduce((sum, field) => sum + Number(stat[field]), 0) * TICK_MS;
-  } catch {
-    // It has ended meanwhile.
-    return 0;
-  }
+  const stat =
+    ofProcess(() => readFileSync(`/proc/${pid}/stat`, 'latin1'), '')
+      .split(') ')
+      .at(-1)
+      ?.split(' ') ?? [];
+  return fields.reduce((sum, field) => sum + Number(stat[field] ?? 0), 0) * TICK_MS;
 }
 
 /** Nanoseconds that the main thread of a process has computed so far; exact while it sleeps. Works on Linux only. */

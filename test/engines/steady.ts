@@ -3,12 +3,12 @@
 // takes more space than docs/scale.md says, or when hosts do not keep up.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { descendants } from '../../bench/residence.ts';
+import { descendants, descriptorsOf } from '../../bench/residence.ts';
 import { line } from '../../bench/soak.ts';
 import { short, table } from '../../bench/table.ts';
 import { generateKeys, saveKeyFile } from '../../src/aeiou/index.ts';
@@ -78,8 +78,7 @@ async function serve(cwd: string, place: string): Promise<Served> {
   return { child, url: /http:\S+/.exec(said)?.[0] ?? '' };
 }
 
-const handlesOf = (pid: number): number =>
-  [pid, ...descendants(pid)].reduce((sum, each) => sum + readdirSync(`/proc/${each}/fd`).length, 0);
+const handlesOf = (pid: number): number => [pid, ...descendants(pid)].reduce((sum, each) => sum + descriptorsOf(each), 0);
 
 /** A store with what tells its size and ends it. */
 interface Place extends AsyncDisposable {

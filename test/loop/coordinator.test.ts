@@ -5,7 +5,7 @@ import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { newSession, type StartedTurn } from '../../src/loop/sessions/store.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
-import { defaultLimits } from '../../src/wire/limits.ts';
+import { BEGUN } from './begun.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller } from './host.ts';
 
@@ -20,21 +20,6 @@ async function coordinated(...sids: readonly string[]) {
   const coordinator = new SessionCoordinator({ store, log, clock, owner: 'me', leaseMs: 1000, replayTtl: 300 });
   return { store, clock, log, coordinator };
 }
-
-/** The first attempt of a turn. */
-const BEGUN: StartedTurn = {
-  sid: 's',
-  turn: 1,
-  attempt: 1,
-  runner: 'r',
-  nonce: 'n',
-  startedAt: 5,
-  reply: null,
-  agent: null,
-  limits: defaultLimits('turn'),
-  suspended: null,
-  attempts: [],
-};
 
 /** A log whose disk is full. */
 class FullLog extends MemoryLog {

@@ -2,24 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { readStarted } from '../../src/loop/sessions/rows.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
+import { BEGUN } from './begun.ts';
 
 /** The limits of a turn, of which some are tighter than usual. */
 const LIMITS = { ...defaultLimits('turn'), fuel: 5000, cpuMs: 100, callDepth: 50 };
 
-const started = (limits: unknown, suspended: unknown = null): string =>
-  JSON.stringify({
-    sid: 's',
-    turn: 1,
-    attempt: 1,
-    runner: 'r',
-    nonce: 'n',
-    startedAt: 5,
-    reply: null,
-    agent: null,
-    limits,
-    suspended,
-    attempts: [],
-  });
+const started = (limits: unknown, suspended: unknown = null): string => JSON.stringify({ ...BEGUN, limits, suspended });
 
 const RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'f', turn: true, stdin: false };
 const AT = { fork: 'f', source: 'ACTIONS', line: 1, column: 1 };

@@ -9,7 +9,7 @@ import { toPublicTurn } from '../../src/loop/record/record.ts';
 import { toPublicLoop } from '../../src/loop/result.ts';
 import { interruptedRecord } from '../../src/loop/sessions/interrupted.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
-import { defaultLimits } from '../../src/wire/limits.ts';
+import { BEGUN } from './begun.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 
@@ -72,20 +72,7 @@ describe('the public JSON of a turn', () => {
   });
 
   it('fits its schema when its process died', () => {
-    const limits = defaultLimits('turn');
-    const started = {
-      sid: 's',
-      turn: 2,
-      attempt: 1,
-      runner: 'r',
-      nonce: 'n',
-      startedAt: 5,
-      reply: reply('program done'),
-      agent: null,
-      limits,
-      suspended: null,
-      attempts: [],
-    };
+    const started = { ...BEGUN, turn: 2, reply: reply('program done') };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
     const state = {
       sid: 's',

@@ -9,6 +9,7 @@ import { AskQuota } from '../../../src/loop/quota.ts';
 import { newSession } from '../../../src/loop/sessions/store.ts';
 import type { AskRequest, ForkOptions } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { BEGUN } from '../begun.ts';
 import { askBench, envelope, replies, token } from './bench.ts';
 
 const DONE = token('done');
@@ -149,18 +150,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     const dead = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
     await using bench = await askBench({ agents: {} });
     const { limits } = bench.runtime;
-    const begun = {
-      turn: 1,
-      attempt: 1,
-      runner: 'r',
-      nonce: 'AAAAAAAAAAAAAAAAAAAAAA',
-      startedAt: 5,
-      reply: null,
-      agent: null,
-      limits,
-      suspended: null,
-      attempts: [],
-    };
+    const begun = { ...BEGUN, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', limits };
     for (const [sid, parent] of [
       ['outer', null],
       ['between', { sid: 'outer', turn: 1, seq: 1 }],
@@ -169,7 +159,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     ] as const) {
       await store.create(newSession(sid, userdata, parent), clock.now());
       const claimed = await dead.claim(sid);
-      if (sid === 'within') await dead.start({ sid, ...begun }, claimed);
+      if (sid === 'within') await dead.start({ ...begun, sid }, claimed);
     }
     const recover = (at: typeof clock) =>
       new SessionCoordinator({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
