@@ -21,8 +21,7 @@ export function ofCall({ message, text }: Failure, call: ToolCallExpr, stmt: Stm
   const crossed = message.includes(': expected string, got number; argument ') && message.endsWith(', got string');
   if (crossed && first !== undefined && second !== undefined && more.length === 0)
     return [replaced(first, text.slice(second.s, second.e)), replaced(second, text.slice(first.s, first.e))];
-  if (second !== undefined && message.endsWith("failed: argument 'key': expected string, got number"))
-    return second.k === 'binary' ? wrapped(second, '"" + (', ')') : wrapped(second, '"" + ', '');
+  if (second !== undefined && message.endsWith("failed: argument 'key': expected string, got number")) return asText(second);
   if (message.includes(' is not a type of a shape;')) return ofShape(args.slice(1));
   if (message.includes(': expected integer or integer-like value, got ')) {
     const [half, ...others] = args.filter((arg) => arg.k === 'binary' && arg.rest.some(({ op }) => op === '/'));
@@ -52,6 +51,11 @@ function ofSlice(named: Span, from: Expr, to: Expr, text: string): readonly RawE
   return [replaced(named, `${OTHER_GROUP['tool.list']}.Substring`), replaced(to, length ?? '')];
 }
 
+/** Makes a value text. */
+function asText(expr: Expr): readonly RawEdit[] {
+  return expr.k === 'binary' ? wrapped(expr, '"" + (', ')') : wrapped(expr, '"" + ', '');
+}
+
 /** Makes the first argument of a call text, and that of the same tool elsewhere in the statement: it would fail next. Text stays as it is. */
 function asTexts({ name, s }: ToolCallExpr, stmt: Stmt): readonly RawEdit[] {
   const edits: RawEdit[] = [];
@@ -61,7 +65,7 @@ function asTexts({ name, s }: ToolCallExpr, stmt: Stmt): readonly RawEdit[] {
       const [first] = expr.args;
       const isText = first?.k === 'str' || first?.k === 'template' || (first?.k === 'binary' && first.first.k === 'str');
       if (first === undefined || (isText && expr.s !== s)) return;
-      edits.push(...(first.k === 'binary' ? wrapped(first, '"" + (', ')') : wrapped(first, '"" + ', '')));
+      edits.push(...asText(first));
     });
   return edits;
 }
@@ -82,7 +86,7 @@ function ofPadding(message: string, args: readonly Expr[], text: string): readon
   const [first, length, pad] = args;
   if (!message.includes("'pad': expected string, got number") || length === undefined || pad?.k !== 'num') return undefined;
   const needsText = first !== undefined && message.includes("'input_string': expected string, got number");
-  const texts = needsText ? (first.k === 'binary' ? wrapped(first, '"" + (', ')') : wrapped(first, '"" + ', '')) : [];
+  const texts = needsText ? asText(first) : [];
   if (length.k !== 'str') return [...texts, replaced(pad, `"${pad.v}"`)];
   const written = ({ s, e }: Expr): string => text.slice(s, e);
   return [...texts, replaced(length, written(pad)), replaced(pad, written(length))];
