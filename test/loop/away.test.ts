@@ -8,7 +8,14 @@ import { defineTool } from '../../src/tools/index.ts';
 import { fakeExecutor, newKeyring, reply, USERDATA } from './fake.ts';
 
 const keyring = newKeyring('away', systemClock);
-const executor = fakeExecutor({ done: async ({ emit, magic }) => emit(await magic('done')) });
+let ran = 0;
+const executor = fakeExecutor({
+  done: async ({ emit, magic }) => emit(await magic('done')),
+  go: async ({ emit, magic }) => {
+    emit(`call ${++ran}`);
+    emit(await magic('continue'));
+  },
+});
 const AWAY = 'turn 1 has no reply: the server answered 503';
 
 /** Is away for a number of requests, and replies to all others. */
@@ -101,6 +108,27 @@ describe('an agent that is away', () => {
     expect(dead.asked).toBeLessThan(8);
     await host.drain(5000);
     expect((await store.list()).filter(({ status }) => status === 'open')).toHaveLength(20);
+  });
+
+  it('is back when it replies for one turn: a host that it leaves at each turn anew never leaves its profile alone', async () => {
+    const store = new MemoryStore();
+    const { controller, coordinator } = loopOn(store, 'a', 100);
+    await controller.open(USERDATA, 's');
+    let asked = 0;
+    const agent: Agent = {
+      async reply({ turn }) {
+        asked += 1;
+        if (asked % 2 === 1) throw new AgentError(turn, AWAY, 'ERR_AGENT', { retryable: true });
+        return reply(turn < 6 ? 'program go' : 'program done');
+      },
+    };
+    const away: unknown[] = [];
+    const profiles = { '': { controller, options: () => ({ agent }) } };
+    const host = new Host({ coordinator, profiles, pollMs: 10, onError: () => away.push(...host.state.away) });
+    host.start();
+    await expect.poll(async () => (await store.summary('s'))?.status, { timeout: 20_000 }).toBe('done');
+    await host.drain(5000);
+    expect([asked, away]).toEqual([12, []]);
   });
 
   it('does not keep a session from being cancelled while the host leaves its profile alone', async () => {

@@ -270,8 +270,12 @@ export class Host {
         (error) => this.#failed(error, sid),
       );
       const isUnanswered = result.decision === 'CONTINUE' && result.error !== null;
-      this.#replied(setup.profile, !isUnanswered);
-      if (isUnanswered) this.#tell(new Error(result.error.message), sid);
+      // An agent that replied for a turn of this claim was back before it was away again.
+      if (turns > 0 || !isUnanswered) this.#replied(setup.profile, true);
+      if (isUnanswered) {
+        this.#replied(setup.profile, false);
+        this.#tell(new Error(result.error.message), sid);
+      }
       // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
       if (still || isUnanswered) await coordinator.setAside(sid);
