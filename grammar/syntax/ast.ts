@@ -233,6 +233,7 @@ export interface ForStmt extends Span {
  */
 export interface TogetherStmt extends Span {
   readonly k: 'together';
+  /** Its calls run together. */
   readonly body: Block;
 }
 /** The place of a nested `on event`. Executing it does nothing; `index` points into `SourceFile.events`. */

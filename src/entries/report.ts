@@ -5,29 +5,4 @@
  * come from the {@link Palette} of the caller.
  */
 
-export {
-  describeToken,
-  excerpt,
-  explainEnd,
-  explainGrant,
-  explainPreview,
-  explainSession,
-  explainTurn,
-  explainV1End,
-  explainV1Turn,
-  grantPage,
-  type Palette,
-  paletteFor,
-  plainPalette,
-  previewPage,
-  printable,
-  printableLines,
-  renderCall,
-  renderDiagnostic,
-  renderError,
-  renderFinding,
-  type SessionLine,
-  type SourceTexts,
-  sessionLine,
-  turnLine,
-} from '../report/index.ts';
+export * from '../report/public.ts';

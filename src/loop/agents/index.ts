@@ -11,7 +11,7 @@ export {
 } from './agent.ts';
 export { type AgentBrief, agentBrief, languageBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';
-export { GRAMMAR_SERVERS, type GrammarServer } from './decoding.ts';
+export type { GrammarServer } from './decoding.ts';
 export type { ModelIdentity } from './identity.ts';
 export { type ModelAgentOptions, modelAgent, type SdkModel } from './model.ts';
 export { type OpenaiAgentOptions, openaiAgent } from './openai.ts';

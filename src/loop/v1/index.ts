@@ -1,13 +1,12 @@
 /** The Ask-Loop v1 profile: control in OUTPUT instead of signed tokens. A loop uses either v1 or v3. */
-export { type CeilingOptions, estimateTokens, type TokenCounter } from './ceilings.ts';
+export type { CeilingOptions, TokenCounter } from './ceilings.ts';
 export { type Control, type ControlLint, parseControl } from './control.ts';
 export type { LoopInputEvent } from './dedupe.ts';
 export { type InvalidReason, V1_HALT_REASONS, type V1HaltReason } from './diagnostics.ts';
-export { controlDigest } from './digest.ts';
 export { AskLoop, type LoopAuditRecord, loopAudit } from './loop.ts';
 export { type Marker, type Signal, scanMarkers } from './markers.ts';
 export type { AskLoopOptions, AskLoopRun, V1LoopEvent, V1LoopEventBody } from './options.ts';
-export { V1_EXAMPLE_ACTIONS, V1_RULES, v1SystemPrompt } from './prompt.ts';
+export { v1SystemPrompt } from './prompt.ts';
 export { toPublicV1Turn, type V1Execution, type V1TurnRecord, type V1TurnResult } from './record.ts';
 export { toPublicV1Loop, type V1LoopResult, type V1LoopSummary, type V1Stop } from './result.ts';
 export { scriptV1Agent } from './script.ts';
