@@ -35,6 +35,18 @@ export function grantable(call: GuestCall | MadeCall, tools: Pick<ToolView, 'loo
   return { tool: { canonicalName: name, parameters: parameters ?? [] }, args };
 }
 
+/** The tools of a run, and its grants. */
+interface Granting {
+  readonly tools: Pick<ToolView, 'lookup'>;
+  readonly bound?: object | undefined;
+  readonly approvals?: object | null | undefined;
+}
+
+/** A call as the grants of its run see it; null for a run without a grant, and for a token. */
+export function grantedAs(call: GuestCall, { bound, approvals, tools }: Granting): MadeCallOf | null {
+  return (bound ?? approvals ?? null) === null ? null : grantable(call, tools);
+}
+
 /** Whether a call may change something outside of the program. */
 export function changes(call: GuestCall, tools: Pick<ToolView, 'lookup'>): boolean {
   const tool = call.t === 'tool' ? tools.lookup(call.name) : undefined;

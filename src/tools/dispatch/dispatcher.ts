@@ -18,7 +18,7 @@ import type { FlowRules } from '../policy/flow.ts';
 import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
 import { CANNOT_ACT, mustAct, onBehalfOfCall, unlessOver } from './callscope.ts';
-import { begun, changes, foreseenAs, grantable, isDenied, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
+import { begun, changes, foreseenAs, grantedAs, isDenied, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
 import { type CallingRun, type DispatchContext, notify } from './context.ts';
 import { CallHistory } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
@@ -76,8 +76,8 @@ export class Dispatcher {
     const ended = call.t === 'tool' ? this.#history.begin(call.seq, call.name) : null;
     const reply = await this.#handle(call, io);
     ended?.(reply.t === 'ok');
-    const { bound, approvals, tools } = this.#context;
-    const made = reply.t === 'ok' ? grantable(call, tools) : null;
+    const made = reply.t === 'ok' ? grantedAs(call, this.#context) : null;
+    const { bound, approvals } = this.#context;
     if (made !== null && reply.t === 'ok') for (const each of [bound, approvals]) each?.answered(made, reply.value);
     return reply;
   }
@@ -87,7 +87,7 @@ export class Dispatcher {
     const json = isHeavy(call) ? await jsonOf(call) : JSON.stringify(call);
     const packed = this.#journal.pack(call, json);
     const breach = this.#quotas.countJournalBytes(packedSize(packed));
-    const made = grantable(call, this.#context.tools);
+    const made = grantedAs(call, this.#context);
     if (made !== null) this.#context.approvals?.makes(made);
     const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
     const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);

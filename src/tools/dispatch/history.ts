@@ -14,7 +14,13 @@ export interface PastCalls {
 /** A call of the program that has not ended. */
 interface OpenCall {
   readonly tool: string;
-  readonly ended: Promise<void>;
+  /** Null until another call waits for the end of this one. */
+  ended: PromiseWithResolvers<void> | null;
+}
+
+function endOf(open: OpenCall): Promise<void> {
+  open.ended ??= Promise.withResolvers();
+  return open.ended.promise;
 }
 
 /**
@@ -37,13 +43,13 @@ export class CallHistory {
 
   /** Notes that the program makes a call. The caller says at its end whether it succeeded. */
   begin(seq: number, name: string): (succeeded: boolean) => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
     const tool = canonicalName(name);
-    this.#open.set(seq, { tool, ended: promise });
+    const open: OpenCall = { tool, ended: null };
+    this.#open.set(seq, open);
     return (succeeded) => {
       this.#open.delete(seq);
       if (succeeded) this.#note(seq, tool);
-      resolve();
+      open.ended?.resolve();
     };
   }
 
@@ -67,7 +73,8 @@ export class CallHistory {
     const waited = [...this.#open].filter(
       ([number, { tool }]) => number < seq && patterns.some((pattern) => matchesPattern(pattern, tool)),
     );
-    return waited.length === 0 ? undefined : Promise.all(waited.map(([, { ended }]) => ended));
+    if (waited.length === 0) return undefined;
+    return Promise.all(waited.map(([, open]) => endOf(open)));
   }
 
   /** The calls before the call `seq` that have ended, and for a call that is made on its behalf (`within`), those that were so before. */

@@ -202,6 +202,8 @@ const LOOKED_AT = 4096;
  * that cannot be read is refused when it is encoded.
  */
 export function leastBytes(result: unknown): number {
+  if (typeof result === 'string') return result.length;
+  if (typeof result !== 'object' || result === null) return 1;
   let left = LOOKED_AT;
   /** The containers around the present value. One within itself is refused when it is encoded. */
   const around = new Set<object>();

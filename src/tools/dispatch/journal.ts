@@ -105,15 +105,17 @@ export class CallJournal {
       packed,
       asked,
       outcome,
-      spent,
-      work: reply.t === 'halt' ? undefined : reply.work,
-      begin: between(this.#zero, open.start),
-      ms: elapsed(open.start),
-      from,
-      cost: this.#facts.costOf(call.seq),
-      called: this.#facts.behalfOf(call.seq),
-      refused: this.#facts.refusalOf(call.seq),
-      flow: labelsOf(call, reply),
+      facts: {
+        spent,
+        work: reply.t === 'halt' ? undefined : reply.work,
+        begin: between(this.#zero, open.start),
+        ms: elapsed(open.start),
+        cost: this.#facts.costOf(call.seq),
+        from,
+        called: this.#facts.behalfOf(call.seq),
+        refused: this.#facts.refusalOf(call.seq),
+        flow: labelsOf(call, reply),
+      },
     };
   }
 

@@ -65,6 +65,11 @@ export interface EndedCall {
   readonly asked: readonly ForkQuery[];
   /** The packed answer, when it was a value. */
   readonly outcome: Packed | Exclude<JournalOutcome, { readonly ok: true }>;
+  readonly facts: EndFacts;
+}
+
+/** What is known of a call that has ended, beside its message and its answer. An entry has the fields in this order. */
+interface EndFacts {
   readonly spent: AskSpent | undefined;
   /** Fuel of work on the host. */
   readonly work: number | undefined;
@@ -98,41 +103,14 @@ export function headOf(call: GuestCall): CallHead {
 }
 
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({
-  call,
-  packed,
-  asked: queries,
-  outcome: ended,
-  spent,
-  work,
-  begin,
-  ms,
-  cost,
-  from,
-  called,
-  refused,
-  flow,
-}: EndedCall): JournalEntry {
+export function entryOf({ call, packed, asked: queries, outcome: ended, facts }: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, begin, ms, from, called, refused };
-  if (kind === 'tool')
-    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), {
-      at,
-      ...asked,
-      outcome,
-      work,
-      begin,
-      ms,
-      cost,
-      from,
-      called,
-      refused,
-      flow,
-    });
-  const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
-  return Object.assign(entry, { at, ...asked, outcome, spent, begin, ms, from, called, refused, flow });
+  const rest = { at, ...asked, outcome, ...facts };
+  if (kind === 'prompt') return { kind, seq, text: call.text, ...rest };
+  if (kind === 'tool') return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), rest);
+  return Object.assign(withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options'), rest);
 }
 
 /** The same query with a packed value. */

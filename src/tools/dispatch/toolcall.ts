@@ -127,8 +127,8 @@ export function beginning(
   tool: ToolDefinition,
   { seq, hold, io }: Pick<ToolCall, 'seq' | 'hold' | 'io'>,
 ): void | Promise<void> {
-  const orders = [context.bound?.order ?? [], ...context.guards.map(({ policy }) => policy?.order ?? [])];
-  const patterns = orders.flatMap((order) => patternsBefore(order, tool));
+  const patterns = context.bound === undefined ? [] : patternsBefore(context.bound.order, tool);
+  for (const { policy } of context.guards) if (policy !== null) patterns.push(...patternsBefore(policy.order, tool));
   const reserve = () => hold.reserve(reservedBytes(tool, context.limits), io);
   // A call that waits for another one holds nothing that the other may need.
   const earlier = patterns.length === 0 ? undefined : history.ended(seq, patterns);

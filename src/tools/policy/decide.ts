@@ -79,7 +79,7 @@ export function hasCallRules({ when, order, flow }: Policy, { canonicalName: nam
 export function patternsBefore(
   order: readonly OrderRule[],
   { canonicalName: name }: Pick<CalledTool, 'canonicalName'>,
-): readonly string[] {
+): string[] {
   return order.flatMap((rule) => (matchesPattern(rule.tool, name) ? [wantedBy(rule).pattern] : []));
 }
 
