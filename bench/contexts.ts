@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
-import { timed } from './engine.ts';
+import { timed } from './compare.ts';
 import { floorCalls } from './floor.ts';
 import { RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Engine } from './engine.ts';
+import type { Engine } from './compare.ts';
 import { openOurs } from './ours.ts';
 import { openQuickJsProcess } from './peers.ts';
 import { descendants, residence } from './residence.ts';

@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { VERSION } from '../src/runtime/version.ts';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
-import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
+import { type Candidate, closeAll, machine, type Opener, openAll, type Row } from './compare.ts';
 import { benchContexts, renderContexts } from './contexts.ts';
-import type { Opener } from './engine.ts';
 import { benchInFlight, renderInFlight } from './inflight.ts';
-import { benchInterp, renderInterp } from './interp.ts';
 import { busier, loadText, measureLoad } from './load.ts';
 import { MONTY, OURS, OURS_KEPT, QUICKJS, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
@@ -21,6 +19,7 @@ import { benchPrices, renderPrices } from './prices.ts';
 import { brokenPromises, type PromiseReport, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
+import { benchInterp, renderInterp } from './speed.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `npm run bench`; `neuroscript bench` has five of the benchmarks. */

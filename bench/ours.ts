@@ -1,5 +1,5 @@
 import { createRuntime, type RunResult, type Runtime } from '../src/entries/index.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from './compare.ts';
 import { OURS, OURS_KEPT } from './names.ts';
 import type { Workload } from './workloads.ts';
 

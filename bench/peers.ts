@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type Engine, type Opener, type Timed, timed } from './engine.ts';
+import { type Engine, type Opener, type Timed, timed } from './compare.ts';
 import { FLOOR, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { FLOOR_FLAGS, PEER_FLOORS } from './peerfloors.ts';
 import { QuickJsProcess } from './quickjs.ts';

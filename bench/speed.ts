@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
-import type { Candidate, Row } from './compare.ts';
-import type { Engine } from './engine.ts';
+import { pureTools } from '../stdlib-tools/index.ts';
+import { type Candidate, compare, type Engine, type Row } from './compare.ts';
 import { measureFuel } from './fuel.ts';
 import { MONTY, RAW_PROCESS } from './names.ts';
-import { performRight } from './ours.ts';
-import { judged, type PromiseRow, ratio } from './promises.ts';
+import { performRight, textsOf } from './ours.ts';
+import { PEER_ROWS } from './peerrows.ts';
+import { judged, type PromiseReport, type PromiseRow, ratio, renderPromises } from './promises.ts';
 import { RawProcess } from './rawprocess.ts';
-import { measureRules } from './rules.ts';
 import { GROWING, library, nested, rawLibrary, sums } from './sizes.ts';
-import { inTurns, median } from './stats.ts';
-import { CALLS, LOOP } from './workloads.ts';
+import { inTurns, median, summarize } from './stats.ts';
+import { short, spread, table } from './table.ts';
+import { CALLS, LOOP, WORKLOADS } from './workloads.ts';
 
 /** Pause between runs, in which the worker discards its isolate and makes the next, as it does between turns. */
 const REST_MS = 20;
@@ -134,4 +135,63 @@ let texts = 0;
 /** A library and an empty program. The text is new each time, because a worker keeps the trees of libraries and would parse nothing. */
 function unseen(text: string): readonly string[] {
   return [`${text}# ${performance.timeOrigin} ${texts++}\n`, 'command\nemit 1\nendcommand\n'];
+}
+
+/** Measures every workload on every engine, then the promises. */
+export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<PromiseReport<Row>> {
+  const rows: Row[] = [];
+  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 1 : 15, quick ? 0 : 3)));
+  return { rows, promises: await measurePromises(rows, candidates, quick) };
+}
+
+/** The results as a page of text. */
+export function renderInterp({ rows, promises }: PromiseReport<Row>): string {
+  const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
+  const cells = rows.map((row) => [
+    row.workload,
+    row.engine,
+    row.ms === null ? (row.note ?? '-') : short(row.ms.median),
+    spread(row.ms),
+    row.ms === null ? '-' : String(row.ms.samples),
+    row.ratio === null ? '-' : `${short(row.ratio)}x`,
+  ]);
+  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\nvs ours: how often our median fits into theirs. ${about}.\n\n${renderPromises(promises)}\n`;
+}
+
+/** The workloads that compute, once each. */
+const NAMES = [
+  'loop 1 M',
+  'fib(25)',
+  '30 calls deep × 1,000',
+  'append 10 k',
+  'map set 10 k',
+  'text of 20 k pieces',
+  'split + sort 100 k',
+  'words of 1 MB',
+  '10 k records transformed',
+];
+
+const MAIL = defineTool({ name: 'tool.mail.Send', args: [{ name: 'to', type: 'string' }], run: () => null });
+const FLOW = { labels: { 'tool.web.*': ['web'] }, sinks: { 'tool.mail.Send': { refuse: ['web'] } } };
+
+/** CPU time of each workload under rules about origin, divided by that without. No value of a workload carries a label. */
+async function measureRules(rounds: number): Promise<PromiseRow[]> {
+  const tools = [...pureTools('str', 'list'), MAIL];
+  await using plain = await createRuntime({ tools, policy: { allow: ['*'] } });
+  await using ruled = await createRuntime({ tools, policy: { allow: ['*'], flow: FLOW } });
+  const found: PromiseRow[] = [];
+  for (const name of NAMES) {
+    const times = [plain, ruled].map((runtime) => ({ runtime, ms: [] as number[] }));
+    for (let round = 0; round < rounds; round++)
+      for (const { runtime, ms } of round % 2 === 0 ? times : times.toReversed()) ms.push(await cpuMs(runtime, name));
+    const [without, under] = times.map(({ ms }) => summarize(ms));
+    found.push(ratio(`${name}, CPU time under rules about origin`, [under ?? null, without ?? null], 'ms', ['most', 1.3]));
+  }
+  return found;
+}
+
+async function cpuMs(runtime: Runtime, name: string): Promise<number> {
+  const row = PEER_ROWS.find((each) => each.name === name);
+  if (row === undefined) throw new Error(`there is no workload ${name}`);
+  return (await performRight(runtime, textsOf(row.neuroscript), row.result)).usage.cpuMs;
 }

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { BURST, type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
-import type { Engine } from './engine.ts';
+import { BURST, type Candidate, compare, type Engine, type Row, type Throughput, throughput } from './compare.ts';
 import { OURS, OURS_KEPT, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { inTurns, type Summary, summarize } from './stats.ts';

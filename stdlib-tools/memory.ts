@@ -1,8 +1,7 @@
 import { defineStandard, type ToolDefinition } from '../src/tools/index.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
-import { readValue, storedValue } from './storage/labelled.ts';
 import { MemoryStorage } from './storage/sqlite.ts';
-import type { VersionedStorage } from './storage/versioned.ts';
+import { readValue, storedValue, type VersionedStorage } from './storage/versioned.ts';
 
 /** Options of {@link memoryTools}. */
 export interface MemoryToolsOptions {

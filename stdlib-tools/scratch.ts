@@ -3,9 +3,8 @@ import { NS_CODES } from '../src/wire/codes.ts';
 import { wholeNumber } from '../src/wire/options.ts';
 import { grouped } from '../src/wire/text/grouped.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
-import { readValue, storedValue } from './storage/labelled.ts';
 import { MemoryStorage } from './storage/sqlite.ts';
-import type { VersionedStorage } from './storage/versioned.ts';
+import { readValue, storedValue, type VersionedStorage } from './storage/versioned.ts';
 
 /** Options of {@link scratchTools}. */
 export interface ScratchToolsOptions {

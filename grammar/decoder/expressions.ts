@@ -6,10 +6,9 @@
  * of a number, of a closing bracket, and of a bracket after which no other may follow; `r` a further operator with its operand; `z` one
  * that needs no blank before it. `xo` and `do` do not begin with a `[`: they follow a `[` directly in files where `[[` begins a text.
  */
-import { all, any, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
-import { BUILTIN_WORDS, type Lexis } from './lexis.ts';
+import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
+import { BUILTIN_WORDS, except, type Lexis, textOf } from './lexis.ts';
 import { type Brackets, bracketsOf, type Place, placesOf } from './places.ts';
-import { templates } from './templates.ts';
 
 /** Defines the expressions of all places. `calls`: whether any tool can be called, by the rule `tool` of the brackets around. */
 export function expressions(
@@ -113,4 +112,42 @@ function inBrackets(rules: RuleBook, lexis: Lexis, brackets: Brackets, envelope:
   if (!brackets.templates) return;
   define('text', '{{', gaps.any, any(all('@', gaps.any, lexis.name, gaps.any), at('x')), '}', gaps.any, '}');
   templates(rules, lexis, letter, envelope);
+}
+
+/** Templates: text between marks, with placeholders in double braces. */
+/** The marks of one kind of template. */
+interface Marks {
+  readonly kind: 'template' | 'texts';
+  readonly open: string;
+  readonly close: string;
+  /** The character of the closing mark, and how many of them in a row the text may have. */
+  readonly char: string;
+  readonly run: Form;
+}
+
+/** Defines the templates in brackets of this letter. */
+export function templates(rules: RuleBook, lexis: Lexis, letter: string, envelope: boolean): void {
+  const { placeholder, quiet } = lexis;
+  const expression = all(placeholder.any, rule(letter === 'b' ? 'x-u' : 'x-v'));
+  const symbol = all(many(chars(' \t\n')), maybe('@', quiet));
+  const part = rules.define(`part-${letter}`, '{', any(expression, symbol), '}}');
+  const ticks = rules.define('ticks', '`', maybe('`'));
+  template(rules, letter, part, envelope, { kind: 'template', open: '```', close: '```', char: '`', run: ticks });
+  if (lexis.doubleBrackets)
+    template(rules, letter, part, envelope, { kind: 'texts', open: '[[', close: ']]', char: ']', run: all(']') });
+}
+
+/** The first `}}` outside of strings ends a placeholder. A `{{` without one is text, and so is everything after it. */
+function template(rules: RuleBook, letter: string, part: Form, envelope: boolean, marks: Marks): void {
+  const { kind, open, close, char: refused, run } = marks;
+  // All brackets share this rule, because character classes that allow nearly everything take most of the time to compile a grammar.
+  const text = textOf(rules, `${kind}-t`, { mark: run, refused: `${refused}{`, envelope });
+  const brace = rule(`${kind}-brace-${letter}`);
+  rules.define(`${kind}-brace-${letter}`, '{', any(all(part, maybe(text)), text, all(run, brace)));
+  const unclosed = any(except(`${refused}}`), '\n');
+  const endless = all('{', many(maybe(run), maybe('}', maybe(run)), unclosed), maybe(maybe(run), '}'));
+  const string = any(...[`'`, '"'].map((quote) => all(quote, many(except(`${quote}\\${refused}`)), quote)));
+  const quoted = all('{', many(maybe(run), maybe('}', maybe(run)), any(string, except(`'"${refused}}`), '\n')));
+  const last = all('{', ...(envelope ? [] : [maybe(rules.define(`${kind}-open`, any(endless, quoted)))]));
+  rules.define(`${kind}-${letter}`, open, maybe(text), many(maybe(run), brace), maybe(maybe(run), last), close);
 }

@@ -4,10 +4,9 @@
  */
 import { RESERVED } from '../vocabulary/keywords.ts';
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule, some, times } from './form.ts';
-import { BUILTIN_WORDS, except } from './lexis.ts';
+import { ANY_WORD, BUILTIN_WORDS, defineWords, except, wordsExcept } from './lexis.ts';
 import { type DecoderTool, type LiteralKind, type LiteralType, quoted } from './toolcalls.ts';
 import { ACTIONS, MARKER } from './turn.ts';
-import { ANY_WORD, defineWords, wordsExcept } from './words.ts';
 
 /** Defines `root` as a command block, or as a reply with one. */
 export function small(rules: RuleBook, tools: readonly DecoderTool[] | null, envelope: boolean): void {

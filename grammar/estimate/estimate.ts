@@ -1,11 +1,10 @@
 /** The static cost estimate: the fuel that each block of a program takes, at least and at most. */
 
-import type { CommandBlock, EventHandler, Procedure, SourceFile } from '../syntax/ast.ts';
-import type { Span } from '../syntax/position.ts';
-import { positionAt } from '../syntax/position.ts';
-import { SELF } from '../vocabulary/builtins.ts';
+import type { Block, CommandBlock, EventHandler, Procedure, SourceFile } from '../syntax/ast.ts';
+import { positionAt, type Span } from '../syntax/position.ts';
+import { allOf, eachStatement, namesIn, setBy } from '../syntax/walk.ts';
+import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
-import { frameBytes } from './frames.ts';
 import { type GivenJson, givenValue } from './given.ts';
 import { RESULT } from './lookahead.ts';
 import type { Defined } from './reach.ts';
@@ -256,4 +255,31 @@ export function attempt(run: () => Cost): Cost | undefined {
     if (error instanceof TooLarge || error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** The most bytes that the frames of a program take. */
+/** Bytes of one frame of every procedure and of the outermost frame. Without recursion no more frames exist at once. */
+function frameBytes(files: readonly SourceFile[], { values }: FuelCosts): number {
+  const of = (names: ReadonlySet<string>): number => values.frame.amount + values.slot.amount * names.size;
+  let outermost = of(slotNames(files.flatMap(({ commands }) => commands.map(({ body }) => body))));
+  let bytes = 0;
+  for (const { procedures, events } of files) {
+    for (const { needs, optional, body } of procedures)
+      bytes += of(slotNames([body])) + values.slot.amount * (needs.length + optional.length);
+    for (const { body } of events) outermost = Math.max(outermost, of(slotNames([body])) + values.slot.amount);
+  }
+  return bytes + outermost;
+}
+
+/** The variables that the blocks mention, and one for each loop. */
+function slotNames(blocks: readonly Block[]): ReadonlySet<string> {
+  const names = new Set<string>(ERROR_VARIABLES);
+  let loops = 0;
+  for (const block of blocks) {
+    eachStatement(block, (stmt) => {
+      for (const name of [...setBy(stmt), ...namesIn(allOf(stmt))]) names.add(name);
+      if (stmt.k === 'for') names.add(`loop ${++loops}`);
+    });
+  }
+  return names;
 }

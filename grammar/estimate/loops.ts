@@ -8,9 +8,8 @@ import { elementAt, elementOf } from './elements.ts';
 import { Evaluation } from './expressions.ts';
 import { isHarmless, whyEndless } from './lookahead.ts';
 import { operationsOf } from './operations.ts';
-import type { Place } from './place.ts';
 import type { Session } from './session.ts';
-import { Endings, either, FREE, fuel, type Point, plus, repeated, State, sum, times } from './state.ts';
+import { Endings, either, FREE, fuel, type Place, type Point, plus, repeated, State, sum, times } from './state.ts';
 import {
   type Abstract,
   isWithin,

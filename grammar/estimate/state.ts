@@ -1,4 +1,6 @@
 /** Knowledge about the variables at a place of the program, and the cost of reaching it. */
+
+import type { Block, ErrorHandler } from '../syntax/ast.ts';
 import { Tally } from './tally.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
@@ -188,4 +190,22 @@ export class Endings {
   all(): Iterable<readonly [Ending, Point]> {
     return this.#points;
   }
+}
+
+/** The surroundings of a block that is followed. */
+/** An `on error` block that guards a place. */
+export interface Guard {
+  readonly id: number;
+  readonly handler: ErrorHandler;
+}
+
+/** The surroundings of a block. */
+export interface Place {
+  /** The handler that runs first on an error. */
+  readonly guard: Guard | undefined;
+  readonly inHandler: boolean;
+  /** Whether this is the top level of a procedure, whose last value may become the result. */
+  readonly top: boolean;
+  /** The block whose calls run together. No result is stored before all of them were made. */
+  readonly together?: Block;
 }

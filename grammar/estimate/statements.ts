@@ -12,9 +12,8 @@ import { Evaluation } from './expressions.ts';
 import { isHarmless, RESULT } from './lookahead.ts';
 import { type Follows, Loops } from './loops.ts';
 import { statementOperations } from './operations.ts';
-import type { Guard, Place } from './place.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
-import { type Ending, Endings, either, FREE, fuel, type Point, plus, State } from './state.ts';
+import { type Ending, Endings, either, FREE, fuel, type Guard, type Place, type Point, plus, State } from './state.ts';
 import { type Abstract, asText, knownNumber, NOTHING, truthOf, UNKNOWN } from './values.ts';
 
 /** Most calls of a loop that run together, with the widest limit. */

@@ -1,7 +1,7 @@
 /** Moves out of `together` blocks what cannot run at the same time as their calls. */
 
 import { lineTable } from '../syntax/position.ts';
-import type { Change } from './changes.ts';
+import type { Change } from './apply.ts';
 import { indentAt, type Word } from './lexer.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 

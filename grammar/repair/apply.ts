@@ -1,5 +1,6 @@
 /** Makes the changes of fixes in a text. */
-import type { Edit } from '../lint/finding.ts';
+import type { Edit, RawEdit } from '../lint/finding.ts';
+import type { Span } from '../syntax/position.ts';
 
 /**
  * The text with all edits made. Lines and columns are those of the findings; the text may have a byte order mark and any line ends,
@@ -36,3 +37,36 @@ export function withEdits(text: string, edits: readonly Edit[]): string {
 }
 
 const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F]/;
+
+/** Replacements in a text. */
+/** A replacement that belongs to a change. */
+export interface Change {
+  readonly s: number;
+  readonly e: number;
+  readonly text: string;
+  /** Changes of one number make sense only together. */
+  readonly group: number;
+  /** Whether another reading was possible. */
+  readonly guessed: boolean;
+}
+
+/** The text from `s` to `e` with the changes in it. A change that overlaps an earlier one is left out. */
+export function applied(text: string, changes: readonly Change[], s: number, e: number): string {
+  let out = '';
+  let at = s;
+  for (const change of [...changes].sort((a, b) => a.s - b.s)) {
+    if (change.s < at || change.e > e) continue;
+    out += text.slice(at, change.s) + change.text;
+    at = change.e;
+  }
+  return out + text.slice(at, e);
+}
+
+/** Replaces a span. */
+export const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
+
+/** Puts texts before and after an expression. */
+export const wrapped = ({ s, e }: Span, before: string, after: string): readonly RawEdit[] => [
+  { s, e: s, text: before },
+  { s: e, e, text: after },
+];

@@ -1,6 +1,6 @@
 /** Translates comments of other languages. */
 import { lineTable } from '../syntax/position.ts';
-import type { Change } from './changes.ts';
+import type { Change } from './apply.ts';
 import { indentAt, type Word } from './lexer.ts';
 
 /** Comments in `/*` and `*\/` that end their line. Their groups are below −1, that of prose. */

@@ -6,7 +6,7 @@ import type { Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
 import { eachExpression, expressionsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
-import { replaced, wrapped } from './changes.ts';
+import { replaced, wrapped } from './apply.ts';
 import type { Failure } from './failedplace.ts';
 
 /** Groups of tools that do the same with texts and with lists. */

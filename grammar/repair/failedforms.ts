@@ -5,7 +5,7 @@ import type { Stmt, Target } from '../syntax/ast.ts';
 import type { AccessExpr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { eachExpression, expressionsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
-import { replaced } from './changes.ts';
+import { replaced } from './apply.ts';
 import { type Failure, originOf } from './failedplace.ts';
 
 /** The group of the tools for patterns. */

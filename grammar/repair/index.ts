@@ -6,7 +6,7 @@ import { clean } from '../syntax/clean.ts';
 import { MAX_SOURCE_BYTES, parse } from '../syntax/parse.ts';
 import { type LineTable, lineTable, type Position, positionAt } from '../syntax/position.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
-import { applied, type Change } from './changes.ts';
+import { applied, type Change } from './apply.ts';
 import { harmless, mostTried } from './harmless.ts';
 import { changesOf } from './program.ts';
 import { withoutProse } from './prose.ts';

@@ -1,6 +1,7 @@
 /** The parts of a program: definitions, command blocks, statements outside of them. */
+
+import type { Change } from './apply.ts';
 import type { Block } from './blocks.ts';
-import type { Change } from './changes.ts';
 import type { Piece } from './pieces.ts';
 
 /** A definition, a command block, or statements outside of both. */

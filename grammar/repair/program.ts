@@ -1,16 +1,15 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
 import { lastAtMost, lineTable } from '../syntax/position.ts';
 import { apartIn } from './apart.ts';
+import { applied, type Change } from './apply.ts';
 import { type Block, bodyEnd, CLOSERS, ENDS, endLines, isKind, MIDDLES } from './blocks.ts';
 import { caseIn, linesOfCase } from './cases.ts';
-import { applied, type Change } from './changes.ts';
 import { commentsIn } from './comments.ts';
 import { condition } from './condition.ts';
 import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
 import { Layout } from './layout.ts';
 import { indentAt, type Word, wordsOf } from './lexer.ts';
-import { isHead, isStatement, same } from './neuroscript.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { isHead, isStatement, type Piece, piecesOf, same } from './pieces.ts';
 import { renamingOf } from './reserved.ts';
 import { leavesSwitch, noteLeaving, returned, skips } from './returns.ts';
 import { Scope, Unclear } from './scope.ts';

@@ -1,5 +1,5 @@
 /** Removes text that models write around a program: a Markdown fence, a sentence before it. */
-import type { Change } from './changes.ts';
+import type { Change } from './apply.ts';
 
 const FENCE = /^(?:```|~~~)[ \t]*\w*$/;
 const BEGINS = /^[ \t]*(?:command|func|on event|::)\b/;

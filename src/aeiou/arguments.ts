@@ -1,5 +1,4 @@
 import { ConfigError } from '../wire/errors.ts';
-import { typeName } from './typename.ts';
 
 /**
  * Checks of the arguments that plain JavaScript may pass. `what` names the argument. Every check throws {@link ConfigError}. The
@@ -33,4 +32,9 @@ export function checkText(what: string, value: unknown): void {
 
 function refuse(what: string, wanted: string, value: unknown): never {
   throw new ConfigError(`${what} must be ${wanted}, got ${typeName(value)}`);
+}
+
+/** The type of a value, as messages name it. */
+export function typeName(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
 }

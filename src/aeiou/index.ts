@@ -1,9 +1,8 @@
 /** The AEIOU v3 protocol, in the order of its specification. Only key files need Node (`loadKeyFile`, `loadVerifyKeys`, `saveKeyFile`). */
 
 export { defaultCrypto } from '../crypto/index.ts';
-export { withoutFence } from './envelope/fence.ts';
 export { type MarkerLine, markerLines } from './envelope/markers.ts';
-export { envelopeOf } from './envelope/parse.ts';
+export { envelopeOf, withoutFence } from './envelope/parse.ts';
 export { isJsonObject } from './json/strict.ts';
 export { readOwnedBytes, readPrivateBytes, savePrivateText } from './keys/file.ts';
 export { resolveLifetimes, secondsOf } from './lifetimes.ts';

@@ -1,8 +1,7 @@
 import { type CryptoPort, defaultCrypto } from '../crypto/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { checkMethods, checkText } from './arguments.ts';
+import { checkMethods, checkText, typeName } from './arguments.ts';
 import { isTokenLine } from './token/format.ts';
-import { typeName } from './typename.ts';
 import { toUtf8 } from './utf8.ts';
 
 /** Default for the number of equal turns in a row that end a session. */

@@ -1,4 +1,4 @@
-import { helpPage } from './manual/page.ts';
+import { helpPage } from './manual/manual.ts';
 import { readManual } from './manual/read.ts';
 import { EXIT } from './terminal/exit.ts';
 

@@ -4,7 +4,6 @@ import { nearestKey, nilHint } from './access.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
-import { flatten, isFlattened } from './flatten.ts';
 import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { type Meter, payRound } from './meter.ts';
@@ -265,4 +264,26 @@ function degree(value: Value): number {
 function fuzzy(meter: Meter, degree: number): Fuzzy {
   meter.allocate(VALUE_BYTES.other.amount);
   return new Fuzzy(degree);
+}
+
+/** Shorter texts stay as they are. */
+const FLOOR = 1024;
+
+/** Any pattern makes V8 flatten the text it is tested on, and V8 never optimises the test away. */
+const PROBE = /^/;
+
+/**
+ * Whether a text is to be flattened. V8 keeps `a + b` as a tree, with 32 bytes a node, until its characters are read; a text built
+ * character by character would take sixteen times the memory that it counts. Flattening it whenever its length passes the next eighth
+ * of an octave keeps the tree smaller than the text, and the copying proportional to the final length.
+ */
+function isFlattened(length: number, longerSide: number): boolean {
+  // An eighth of an octave is the highest bit of a length with the three below it.
+  return length >= FLOOR && (length ^ longerSide) >>> (28 - Math.clz32(length)) !== 0;
+}
+
+/** Flattens a text. */
+function flatten(text: string): string {
+  PROBE.test(text);
+  return text;
 }

@@ -1,6 +1,6 @@
 /** The host loop: turns, sessions, agents and decisions. Entry point `neuroscript-runtime/loop`. */
 
-export { migrateFile } from '../sqlite/migrate.ts';
+export { migrateFile } from '../sqlite/file.ts';
 export { splitTranscript } from './agents/script.ts';
 export { Histogram } from './histogram.ts';
 export { withNonce } from './ids.ts';
@@ -32,10 +32,9 @@ export { tightestCeilings } from './sessions/configuration.ts';
 export type { SessionsDialect, SessionsEngine } from './sessions/engine.ts';
 export type * from './sessions/fleet.ts';
 export { interruptedRecord } from './sessions/interrupted.ts';
-export { recentSql } from './sessions/recent.ts';
 export type { Admission } from './sessions/setup.ts';
 export { SqlSessions } from './sessions/sqlsessions.ts';
-export { statementsOf } from './sessions/statements.ts';
+export { recentSql, statementsOf } from './sessions/statements.ts';
 export type { Held } from './sessions/store.ts';
 export { newSession } from './sessions/store.ts';
 export { READY, SESSIONS, type SessionWords, sessionTables, shownStatus } from './sessions/tables.ts';

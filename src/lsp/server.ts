@@ -12,7 +12,13 @@ import {
   TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver';
-import { createProtocolConnection, StreamMessageReader } from 'vscode-languageserver/node';
+import {
+  AbstractMessageWriter,
+  createProtocolConnection,
+  type Message,
+  type MessageWriter,
+  StreamMessageReader,
+} from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { VERSION } from '../runtime/version.ts';
 import { FIX_ALL } from './actions.ts';
@@ -20,7 +26,6 @@ import { programsBelow, programText } from './folders.ts';
 import { LEGEND } from './highlight.ts';
 import { Requests } from './requests.ts';
 import { type Tooling, Workspace } from './workspace.ts';
-import { WholeMessageWriter } from './writer.ts';
 
 /** What the server needs of its host. */
 export interface LanguageServerOptions {
@@ -157,5 +162,35 @@ class LanguageServer {
 
   #publishAll(): void {
     if (!this.#ended.aborted) for (const { uri } of this.#workspace.openDocuments) this.#requests.publish(uri);
+  }
+}
+
+/** Writes each message at once. That of the library writes the head and the content one after the other, and the client wakes up for both. */
+export class WholeMessageWriter extends AbstractMessageWriter implements MessageWriter {
+  readonly #output: NodeJS.WritableStream;
+  #errors = 0;
+
+  constructor(output: NodeJS.WritableStream) {
+    super();
+    this.#output = output;
+    output.on('error', (error: Error) => this.fireError(error));
+    output.on('close', () => this.fireClose());
+  }
+
+  write(message: Message): Promise<void> {
+    const content = JSON.stringify(message);
+    const bytes = Buffer.from(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#output.write(bytes, (error) => {
+      if (error === undefined || error === null) return resolve();
+      this.#errors += 1;
+      this.fireError(error, message, this.#errors);
+      reject(error);
+    });
+    return promise;
+  }
+
+  end(): void {
+    this.#output.end();
   }
 }

@@ -15,7 +15,6 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import { authForm, checkAuth, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
-import { scriptName } from './names.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
@@ -234,4 +233,10 @@ export function parseMcpSpec(spec: string): McpConfig | null {
   if (id === undefined) return null;
   const [command = '', ...args] = rest.trim().split(/\s+/);
   return checkMcpConfig({ [id]: isHttp(rest.trim()) ? { url: rest.trim() } : { command, args } }, `--mcp ${id}`);
+}
+
+/** The name of a server or of its tool as an identifier: `_` replaces every other character, and stands before a digit. */
+export function scriptName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
+  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
 }

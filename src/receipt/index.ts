@@ -13,7 +13,6 @@ export {
   readCheckpoint,
 } from './checkpoint.ts';
 export { ReceiptError } from './error.ts';
-export { issueReceipt, type ReceiptSession } from './issue.ts';
 export {
   formatReceiptKey,
   generateReceiptKey,
@@ -24,11 +23,13 @@ export {
 } from './key.ts';
 export {
   formatReceipt,
+  issueReceipt,
   type Manifest,
   type ManifestTurn,
   type Part,
   RECEIPT_FORMAT,
   type Receipt,
+  type ReceiptSession,
   readReceipt,
   withhold,
 } from './receipt.ts';

@@ -3,12 +3,14 @@ import { canonicalize } from '../aeiou/index.ts';
 import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
-import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
+import { type Decision, type HaltReason, isHaltReason, type SessionState, splitRecord, type TurnRecord } from '../loop/index.ts';
+import { VERSION } from '../runtime/version.ts';
 import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
-import { checkFunction, checkObject, checkText } from '../wire/options.ts';
+import { checkFunction, checkObject, checkText, listOf } from '../wire/options.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
+import { checkKey, type ReceiptKey, signFor } from './key.ts';
 
 /** The `format` of a receipt. */
 export const RECEIPT_FORMAT = 'neuroscript-receipt';
@@ -163,4 +165,44 @@ export function withhold(receipt: Receipt, isWithheld: (name: string) => boolean
   checkFunction('isWithheld', isWithheld);
   const { manifest, signature, parts } = receipt;
   return { manifest, signature, parts: Object.fromEntries(Object.entries(parts).filter(([name]) => !isWithheld(name))) };
+}
+
+/** What a receipt says of a session besides its turns. */
+export type ReceiptSession = Pick<SessionState, 'sid' | 'status' | 'reason' | 'userdata' | 'parent'>;
+
+const checkRecords = listOf(checkObject);
+
+/** The names of the two parts of a session as a whole. */
+export const SESSION_PARTS = ['session.userdata', 'session.parent'] as const;
+
+/**
+ * Makes the receipt of a session: each field of its records, of their inputs and of their attempts, and each call, is a part of its own. `at` is Unix
+ * milliseconds. Throws `ReceiptError` for a key without a private half.
+ */
+export function issueReceipt(session: ReceiptSession, records: readonly TurnRecord[], key: ReceiptKey, at: number): Receipt {
+  checkObject('the session', session);
+  checkRecords('the records', records);
+  checkKey(key);
+  const parts: Record<string, Part> = {};
+  const add = (name: string, value: unknown): void => {
+    const text = JSON.stringify(value);
+    if (text !== undefined) parts[name] = newPart(text);
+  };
+  add('session.userdata', session.userdata);
+  add('session.parent', session.parent);
+  for (const { seal: _, ...record } of records)
+    for (const [name, value] of splitRecord(record)) add(`${record.turn}.${name}`, value);
+  const manifest: Manifest = {
+    format: RECEIPT_FORMAT,
+    version: STORED_VERSION,
+    kid: key.kid,
+    issuedAt: at,
+    engine: VERSION,
+    sid: session.sid,
+    status: session.status,
+    reason: session.reason,
+    turns: records.map(({ turn, decision, reason, usage: { fuel } }) => ({ turn, decision, reason, fuel })),
+    parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, digestOf(name, part)])),
+  };
+  return { manifest, signature: signFor('neuroscript-receipt', manifest, key), parts };
 }

@@ -11,9 +11,8 @@ import {
 } from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { StoreError } from '../sqlite/error.ts';
-import { SESSION_PARTS } from './issue.ts';
 import { checkKey, isSignedFor, type ReceiptKey } from './key.ts';
-import { checkForm, digestOf, type ManifestTurn, type Part, type Receipt } from './receipt.ts';
+import { checkForm, digestOf, type ManifestTurn, type Part, type Receipt, SESSION_PARTS } from './receipt.ts';
 
 /** The faults of a receipt that show without executing it, and its withheld parts. */
 export interface ReceiptCheck {

@@ -1,5 +1,6 @@
+import { CallError, SessionExistsError, SessionLeasedError, SessionStateError, StoreError } from '../loop/index.ts';
+import { BusyError, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
 import { anything, type Checks, checker, checkFunction, checkText, required } from '../wire/options.ts';
-import { statusOf } from './errors.ts';
 import { type SessionDriver, SessionHandlers } from './handlers.ts';
 import { loadSdk, type SessionObject } from './sdk.ts';
 
@@ -60,4 +61,16 @@ export async function restateSessions(options: RestateOptions): Promise<SessionO
     },
     options: { journalRetention: KEPT_MS, abortTimeout: ABORT_MS, retryPolicy: RETRY_POLICY },
   });
+}
+
+/**
+ * The status of HTTP with which a handler fails; null for an error that may be gone the next time, and for every unknown one: Restate
+ * calls the handler again.
+ */
+export function statusOf(error: unknown): number | null {
+  if (!(error instanceof NeuroScriptError)) return null;
+  if (error instanceof SessionLeasedError || error instanceof RuntimeClosedError || error instanceof BusyError) return null;
+  if (error instanceof StoreError) return error.detail === 'busy' || error.detail === 'io' ? null : 500;
+  const isConflict = error instanceof SessionStateError || error instanceof SessionExistsError || error instanceof CallError;
+  return isConflict ? 409 : 400;
 }

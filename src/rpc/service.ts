@@ -1,6 +1,9 @@
+import { z } from 'zod';
 import { type Keyring, NO_PROGRESS_YET, ReplayCache } from '../aeiou/index.ts';
+import { fields, later, pathText, readAs } from '../files/problem.ts';
 import {
   type Agent,
+  type AgentReply,
   type Clock,
   type DecisionLog,
   functionAgent,
@@ -23,11 +26,10 @@ import { toPublicCheck } from '../wire/findings.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import { resultText, toPublicResult } from '../wire/result.ts';
 import { jsonText } from '../wire/tagged.ts';
-import { RpcError } from './error.ts';
+import { RpcError, rpcErrorOf } from './error.ts';
 import { type MethodName, type Params, PROTOCOL, readParams } from './forms.ts';
 import { type MessageId, RPC } from './messages.ts';
-import type { Method, Peer, Serving } from './peer.ts';
-import { replyOf } from './reply.ts';
+import { errorLine, type Method, Peer, type Serving, type Streams } from './peer.ts';
 import { type ClientTool, clientTool } from './tools.ts';
 
 /** What a connection needs of its process. */
@@ -245,4 +247,39 @@ function lineOf(program: object) {
 
 function optionalPolicy(policy: object | undefined): Policy | undefined {
   return policy === undefined ? undefined : loadPolicy(JSON.stringify(policy), 'policy');
+}
+
+const count = z.int().min(0);
+
+/** What a client answers to `agent.reply`. */
+const replyForm = later(() =>
+  z.union([
+    z.string(),
+    fields({ text: z.string(), tokens: count, inputTokens: count.optional(), outputTokens: count.optional() }),
+  ]),
+);
+
+/** The reply of a client's agent: its text, or the text with its cost. Throws {@link RpcError} for anything else. */
+function replyOf(value: unknown): string | AgentReply {
+  return readAs(replyForm(), value, ({ path, problem }) => {
+    throw new RpcError(
+      RPC.params,
+      `the reply of the client's agent${path.length === 0 ? '' : `, ${pathText(path)}`}: ${problem}`,
+    );
+  });
+}
+
+/**
+ * Serves one client over a pair of streams until it closes them or the signal ends it. Everything that the client began ends with the
+ * connection.
+ */
+export async function serveClient(streams: Streams, host: ServiceHost, signal: AbortSignal): Promise<void> {
+  const peer: Peer = new Peer(streams, (name) => service.method(name));
+  await using service = new Service(host, peer);
+  await peer.serve(signal);
+}
+
+/** The line for a client that is not served, because of `error`. */
+export function refusalOf(error: Error): string {
+  return `${errorLine(null, rpcErrorOf(error))}\n`;
 }

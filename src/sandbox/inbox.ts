@@ -1,10 +1,11 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { FrameReader, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
-import { PIECE_UNITS, textOf } from '../wire/frametext.ts';
-import type { WorkerFrame } from '../wire/protocol.ts';
+import { FrameReader, framesIn, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
+import { PIECE_UNITS, textOf, textsOf } from '../wire/frametext.ts';
+import { parseInPieces } from '../wire/jsonpieces.ts';
+import { type Pieces, plainInPieces } from '../wire/pieces.ts';
+import type { TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import type { StartedWorker } from './launch.ts';
-import { type LongRead, readInPieces } from './longframes.ts';
 import { readMarkedFrame, readWorkerFrame } from './workerframes.ts';
 
 /** The most that frames may have. */
@@ -147,4 +148,39 @@ export class Inbox {
       this.#owner.onFrame(frame, units);
     }
   }
+}
+
+/** The frames of a long text. */
+interface LongRead {
+  readonly frames: readonly WorkerFrame[];
+  /** Upper bound for `jsonUnits` of the frames. */
+  readonly units: number;
+}
+
+/**
+ * Decodes, parses and reads the frames of a text in pieces. `chunks`: its bytes. `marked`: keys in the values of output and results have
+ * the `$` that keeps their place. Throws `WireError`.
+ */
+function* readInPieces(chunks: readonly Uint8Array[], maxValues: number, maxKeys?: number, marked = false): Pieces<LongRead> {
+  const { value, units } = yield* parseInPieces(textsOf(chunks), maxValues, maxKeys);
+  const frames: WorkerFrame[] = [];
+  for (const frame of framesIn(value)) {
+    yield;
+    const read = readMarkedFrame(frame);
+    yield;
+    frames.push(marked ? read : yield* shown(read));
+  }
+  yield;
+  return { frames, units };
+}
+
+/** The frame with the keys of the script in its values. */
+function* shown(frame: WorkerFrame): Pieces<WorkerFrame> {
+  if (frame.t === 'out') {
+    const values: TaggedJson[] = [];
+    for (const value of frame.values) values.push(yield* plainInPieces(value));
+    return { ...frame, values };
+  }
+  if (frame.t !== 'result') return frame;
+  return { ...frame, result: { ...frame.result, result: yield* plainInPieces(frame.result.result) } };
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, openSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
+import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Duplex, type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
@@ -10,7 +11,7 @@ import { messageOf } from '../wire/unknown.ts';
 import type { Bind, Cage } from './cage.ts';
 import type { Cgroups } from './cgroup.ts';
 import { type CacheRole, NO_ROLE } from './codecache.ts';
-import { withoutInherited } from './descriptors.ts';
+import { namesIn, textIn } from './proc.ts';
 import { seccompFilter } from './seccomp.ts';
 
 /** The two bundles of a worker, as paths. */
@@ -249,4 +250,44 @@ export function refusal(frame: WorkerFrame, scopes: readonly string[]): string |
   if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;
   const open = scopes.filter((scope) => !frame.dropped.includes(scope));
   return open.length === 0 ? null : `it still has the permissions ${open.join(', ')}`;
+}
+
+/** `O_CLOEXEC` in the octal flags of `fdinfo` (Linux). */
+const CLOSED_BY_EXEC = 0o2000000;
+/** Standard input, output and error are always replaced. */
+const FIRST_OTHER = 3;
+
+/** The descriptors of a child: a number is a descriptor of this process, `ignore` sets nothing up. */
+type Stdio = ('ignore' | 'pipe' | number)[];
+
+let nowhere: number | undefined;
+
+/**
+ * Keeps a child from inheriting the descriptors that this process inherited from its own parent. Descriptors that Node opens are closed
+ * in a child; those that were open before Node started are not, and Node closes them only up to the first gap. The child gets the null
+ * device under each of these numbers. Only Linux needs this; other systems close them.
+ */
+function withoutInherited(stdio: Stdio): Stdio {
+  const all = [...stdio];
+  for (const fd of inheritable()) {
+    if (fd < stdio.length) continue;
+    while (all.length < fd) all.push('ignore');
+    nowhere ??= openSync(devNull, 'r');
+    all[fd] = nowhere;
+  }
+  return all;
+}
+
+/** The descriptors above standard error that a child would inherit now, in ascending order. */
+function inheritable(): number[] {
+  if (process.platform !== 'linux') return [];
+  return (namesIn('/proc/self/fd') ?? [])
+    .map(Number)
+    .filter((fd) => fd >= FIRST_OTHER && isInheritable(fd))
+    .sort((a, b) => a - b);
+}
+
+function isInheritable(fd: number): boolean {
+  const flags = /^flags:\s*([0-7]+)$/m.exec(textIn(`/proc/self/fdinfo/${fd}`))?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_BY_EXEC) === 0;
 }

@@ -1,7 +1,7 @@
 import { DATA_FUEL, HOST_FUEL_PER_MS, STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { jsonUnits } from '../wire/jsonunits.ts';
+import { jsonUnits } from '../wire/jsonpieces.ts';
 import type {
   AskSpent,
   CallSite,

@@ -15,10 +15,10 @@ import { Isolates, KEPT_IDLE_MS, type Owner } from './isolates.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { refusal, type StartedWorker, type WorkerChild } from './launch.ts';
 import { areSameLimits } from './limits.ts';
+import { waitedForCore, watchStart } from './proc.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
-import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
-import { waitedForCore, watchStart } from './starttime.ts';
+import { limitResources } from './systemtools.ts';
 import { mostBytes } from './watchdog.ts';
 
 /** The end of a worker process. */

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
-import { type Format, makeForm, prepareFormat } from './format.ts';
+import { type Format, makeForm, migrateFormat, pragma, prepareFormat } from './format.ts';
 import { IN_MEMORY, onlyOrdinaryBeside, sqlite } from './module.ts';
 
 /** Options for opening a file. */
@@ -256,4 +256,29 @@ export function openTrouble(error: unknown, mustExist: boolean): string {
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
   return code === 'ENXIO' ? 'it is not an ordinary file' : error.message;
+}
+
+/** The form of a store before and after a migration. */
+export interface FormChange {
+  /** 0 for a store that was made. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Brings a file to the last form of its kind, which is one of `kinds`; a new file becomes one of the first kind. Throws `StoreError` as
+ * `SqliteFile.open` does.
+ */
+export function migrateFile(path: string, kinds: readonly [Format, ...Format[]], options: SqliteFileOptions = {}): FormChange {
+  const [first] = kinds;
+  const database = openDatabase(path, first, options);
+  try {
+    return guarded(path, first, () => {
+      const application = pragma(database, 'application_id');
+      const format = kinds.find(({ applicationId }) => applicationId === application) ?? first;
+      return { from: migrateFormat(database, path, format), to: format.forms.length };
+    });
+  } finally {
+    database.close();
+  }
 }

@@ -56,7 +56,6 @@ export type {
   ProgramLabels,
   SinkRule,
 } from './policy/options.ts';
-export { Policy } from './policy/policy.ts';
-export { loadPolicy } from './policy/policyfile.ts';
+export { loadPolicy, Policy } from './policy/policy.ts';
 export type { JudgedTool, PolicyRule, RuleFinding, RuleFindings } from './policy/rules.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';

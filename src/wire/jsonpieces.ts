@@ -1,8 +1,8 @@
 import { WireError } from './errors.ts';
 import { checkCounts, checkKeys, KEY_VALUES, MAX_MAP_KEYS, NOT_JSON } from './frames.ts';
 import { PIECE_UNITS } from './frametext.ts';
-import { jsonUnits } from './jsonunits.ts';
 import type { TaggedJson } from './protocol.ts';
+import { isList } from './tagged.ts';
 
 const [QUOTE, BACKSLASH, COMMA, COLON, SMALL_U] = [0x22, 0x5c, 0x2c, 0x3a, 0x75];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -287,4 +287,18 @@ function pieceOfString(text: string, from: number, stop: number): { readonly to:
   }
   const ends = quote >= 0 && quote < stop;
   return { to: ends ? quote : stop, ends };
+}
+
+/** UTF-16 units of tagged JSON as text, without its escapes: never more than the text has. */
+export function jsonUnits(json: TaggedJson): number {
+  if (typeof json === 'string') return json.length + 2;
+  if (json === null || typeof json !== 'object') return String(json).length;
+  // Brackets, and a comma after each item but the last.
+  let units = 1;
+  if (isList(json)) {
+    for (const item of json) units += jsonUnits(item) + 1;
+  } else {
+    for (const name of Object.keys(json)) units += name.length + 4 + jsonUnits(json[name] ?? null);
+  }
+  return Math.max(2, units);
 }

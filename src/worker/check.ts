@@ -14,7 +14,7 @@ import {
   type SourceFile,
 } from '../../grammar/index.ts';
 import { shapeProblem } from '../wire/admission.ts';
-import { BOUNDING_COSTS } from '../wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../wire/costs.ts';
 import type { Source } from '../wire/protocol.ts';
 import type { CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
 import { summaryOf } from './parser.ts';

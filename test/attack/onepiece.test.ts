@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { userdataOf } from '../../src/loop/ask/userdata.ts';
+import { userdataOf } from '../../src/loop/ask/handler.ts';
 import { decodeJwt } from '../../stdlib-tools/jwt.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Candidate, compare, openAll, throughput } from '../../bench/compare.ts';
-import type { Engine } from '../../bench/engine.ts';
+import { type Candidate, compare, type Engine, openAll, throughput } from '../../bench/compare.ts';
 import { TURN, WORKLOADS } from '../../bench/workloads.ts';
 import { SLOW } from '../groups.ts';
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { differenceOf } from '../../src/cli/conformance/answer.ts';
+import { differenceOf } from '../../src/cli/conformance/driver.ts';
 import { LanguageRuns } from '../../src/cli/conformance/language.ts';
 import { bytesOf, readVectors } from '../../src/cli/conformance/vectors.ts';
 import { SLOW } from '../groups.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { helpPage } from '../../src/cli/manual/page.ts';
+import { helpPage } from '../../src/cli/manual/manual.ts';
 import { readManual } from '../../src/cli/manual/read.ts';
 import { SLOW } from '../groups.ts';
 import { linesOf } from './spawn.ts';

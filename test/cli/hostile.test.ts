@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sumOf } from '../../src/cli/hostile/command.ts';
-import { judgeScenario } from '../../src/cli/hostile/judge.ts';
+import { judgeScenario } from '../../src/cli/hostile/play.ts';
 import { readScenario, readWays, type Scenario, scenarioFiles, type Trials, WAYS } from '../../src/cli/hostile/read.ts';
 import { openRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
 import { threadSandbox } from '../../src/sandbox/index.ts';

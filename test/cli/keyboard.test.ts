@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { complete } from '../../src/cli/repl/complete.ts';
-import { KeyboardLines } from '../../src/cli/repl/lines.ts';
+import { complete, KeyboardLines } from '../../src/cli/repl/lines.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { paletteFor } from '../../src/report/index.ts';
 

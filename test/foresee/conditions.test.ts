@@ -3,7 +3,7 @@ import { program } from '../../conformance/language/generate/programs.ts';
 import { Random } from '../../conformance/language/generate/random.ts';
 import { type Foreseen, foresee, parse, type SourceFile, type Span } from '../../grammar/index.ts';
 import { bodiesOf, eachStatement } from '../../grammar/syntax/walk.ts';
-import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../../src/wire/costs.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { driveFiles, type TestTool } from '../guest/driver.ts';
 import { KEEPING } from './harness.ts';

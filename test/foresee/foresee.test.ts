@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Foreseen, type ForeseeOptions, foresee, parse } from '../../grammar/index.ts';
-import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../../src/wire/costs.ts';
 import { argumentsText } from '../../src/wire/foreseen.ts';
 import { cpuMs } from '../cost.ts';
 import { programs } from '../grammar/decoder/corpus.ts';

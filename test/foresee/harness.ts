@@ -5,8 +5,7 @@ import { type Foreseen, type ForeseenCall, foresee, parse } from '../../grammar/
 import { ForeseenOrder } from '../../src/runtime/foreseenorder.ts';
 import { grantOf } from '../../src/runtime/grant.ts';
 import type { Grant } from '../../src/tools/index.ts';
-import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
-import { whisperedBytes } from '../../src/wire/costs.ts';
+import { BOUNDING_COSTS, whisperedBytes } from '../../src/wire/costs.ts';
 import { fits } from '../../src/wire/foreseen.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { type Driven, type DriveOptions, driveFiles, Raise, type TestTool } from '../guest/driver.ts';

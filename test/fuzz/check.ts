@@ -1,5 +1,5 @@
 import { analyse, estimate, format, type ParseResult, parse } from '../../grammar/index.ts';
-import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../../src/wire/costs.ts';
 import { type Driven, driveFiles } from '../guest/driver.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';
 import type { Input } from './inputs.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseTime } from '../../src/guest/codec.ts';
 import { numberText, quote } from '../../src/guest/text.ts';
-import { parseTime } from '../../src/guest/time.ts';
 import { parseNumber } from '../../src/wire/numbers.ts';
 import { cpuMs } from '../cost.ts';
 import { SLOW } from '../groups.ts';

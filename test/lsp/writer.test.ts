@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { type Message, StreamMessageWriter } from 'vscode-languageserver/node';
-import { WholeMessageWriter } from '../../src/lsp/writer.ts';
+import { WholeMessageWriter } from '../../src/lsp/server.ts';
 
 const MESSAGES = ['plain', 'ünï 😀 \u0000 \r\n', '', 'x'.repeat(100_000)].map(
   (text, id): Message => ({ jsonrpc: '2.0', id, method: 'm', params: { text } }) as Message,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { answerSchema, differenceOf } from '../../src/cli/conformance/answer.ts';
+import { answerSchema, differenceOf } from '../../src/cli/conformance/driver.ts';
 import { perform } from '../../src/cli/conformance/operations.ts';
 import { readVectors } from '../../src/cli/conformance/vectors.ts';
 import { inChromium } from './browser.ts';

@@ -5,7 +5,7 @@ import { foreseenLabels } from '../../src/runtime/foreseenlabels.ts';
 import { Runtime } from '../../src/runtime/runtime.ts';
 import { checkSettings } from '../../src/runtime/settings.ts';
 import { decideCall, defineTool, Policy } from '../../src/tools/index.ts';
-import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../../src/wire/costs.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
 import { Dice, programOf } from './callprograms.ts';
 

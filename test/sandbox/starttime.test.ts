@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MOST_START_MS, START_MS, waitedForCore, watchStart } from '../../src/sandbox/starttime.ts';
+import { MOST_START_MS, START_MS, waitedForCore, watchStart } from '../../src/sandbox/proc.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

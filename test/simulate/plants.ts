@@ -1,5 +1,5 @@
 // No module in which something is planted may be loaded with this one.
-import { INVARIANTS } from '../../src/testing/simulation/invariants.ts';
+import { INVARIANTS } from '../../src/testing/simulation/watch.ts';
 
 /** One mistake in a copy of the sources, and the invariant that finds it. */
 export interface Plant {
@@ -145,14 +145,14 @@ export const PLANTS: readonly Plant[] = [
   ),
   // Calls of tools.
   plant(
-    'tools/dispatch/callkey',
+    'tools/dispatch/invoke',
     'the key of a call changes with the claim',
     'callDigest(this.#tool, this.#args)}',
     'callDigest(this.#tool, this.#args).slice(this.fence ?? 0)}',
     effect,
   ),
   plant(
-    'tools/dispatch/callkey',
+    'tools/dispatch/invoke',
     'two turns share the keys of their calls',
     'this.#id = id;',
     "this.#id = () => id().replace(/^[0-9]+/, '1');",
@@ -199,7 +199,7 @@ export const PLANTS: readonly Plant[] = [
   // Calls that run together, and nested turns.
   plant('loop/turn/keeper', 'a call is kept before the run that makes it', '    await first.kept;\n', '', ends),
   plant(
-    'loop/ask/executor',
+    'loop/ask/nested',
     'the calls of a nested turn have keys of their own',
     'if (origin === null || turnIndex === null) return {};',
     'if (origin !== null) return {};',

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SESSIONS } from '../../src/loop/sessions/tables.ts';
-import { SqliteFile } from '../../src/sqlite/file.ts';
-import { migrateFile } from '../../src/sqlite/migrate.ts';
+import { migrateFile, SqliteFile } from '../../src/sqlite/file.ts';
 import { VALUES } from '../../stdlib-tools/storage/tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'forms-'));

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WireError } from '../../src/wire/errors.ts';
 import { MAX_FRAME_DEPTH, MAX_FRAME_VALUES, parseFrame } from '../../src/wire/frames.ts';
 import { PIECE_UNITS } from '../../src/wire/frametext.ts';
-import { parseInPieces } from '../../src/wire/jsonpieces.ts';
-import { jsonUnits } from '../../src/wire/jsonunits.ts';
+import { jsonUnits, parseInPieces } from '../../src/wire/jsonpieces.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { launch, packageFiles, requiredScopes } from '../../src/sandbox/launch.ts';
-import { limitResources } from '../../src/sandbox/resources.ts';
+import { limitResources } from '../../src/sandbox/systemtools.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
 import { closeSandboxes, HOLED, run, sandboxOf } from '../sandbox/kit.ts';

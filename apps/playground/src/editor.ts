@@ -20,9 +20,9 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { canonicalName } from '../../../grammar/vocabulary/names.ts';
-import { coloursOf } from '../../../src/lsp/colours.ts';
 import { problemsOf, type Surroundings } from '../../../src/lsp/diagnose.ts';
 import { type Place, SourceDocument } from '../../../src/lsp/document.ts';
+import { coloursOf } from '../../../src/lsp/highlight.ts';
 import { KEYWORD_WORDS } from '../../../src/lsp/words.ts';
 import { SIGNATURES } from '../../../src/wire/pure/signatures.ts';
 

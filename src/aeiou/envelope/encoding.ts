@@ -1,5 +1,5 @@
+import { typeName } from '../arguments.ts';
 import { EnvelopeError } from '../errors.ts';
-import { typeName } from '../typename.ts';
 import { fromUtf8, toUtf8 } from '../utf8.ts';
 import { LF, type SectionName } from './markers.ts';
 

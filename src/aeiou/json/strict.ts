@@ -1,6 +1,5 @@
-import { checkObject } from '../arguments.ts';
+import { checkObject, typeName } from '../arguments.ts';
 import { JsonError } from '../errors.ts';
-import { typeName } from '../typename.ts';
 import { fromUtf8 } from '../utf8.ts';
 
 /** A JSON value. */

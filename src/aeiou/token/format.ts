@@ -1,7 +1,7 @@
 import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
+import { typeName } from '../arguments.ts';
 import { JsonError, type TokenCode, type TokenDetail } from '../errors.ts';
 import { isJsonObject, type JsonObject, parseStrict } from '../json/strict.ts';
-import { typeName } from '../typename.ts';
 import { fromUtf8 } from '../utf8.ts';
 
 /** The only kind of token in this version. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { withEdits } from '../../../grammar/repair/apply.ts';
 import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
 import {
   grouped,
@@ -20,9 +21,8 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
-import { mustRewrite, rewriteFile } from '../terminal/rewrite.ts';
+import { mustRewrite, rewriteFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { fix, proposals } from './fix.ts';
 
 interface CheckFlags extends SetupFlags {
   readonly json?: true;
@@ -230,4 +230,60 @@ function cost({ kind, name, file, line, least, most, because }: FuelEstimate): s
     return printable(`${what}: ${least === most ? grouped(most) : `${grouped(least)} to ${grouped(most)}`} fuel`);
   const place = because === null ? '' : because.file === file ? ` (line ${because.line})` : ` (${because.file}:${because.line})`;
   return printable(`${what}: ${grouped(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
+}
+
+/** Sources with the report about them. */
+export interface Checked {
+  readonly sources: readonly Source[];
+  readonly report: CheckReport;
+}
+
+/** Fixes can uncover findings that have fixes themselves: a program that does not parse has no findings of the linter. */
+const MAX_ROUNDS = 4;
+
+/**
+ * Makes the safe fixes of a report in its sources, with `proposed` the others too, and checks again, until nothing is left to fix.
+ * Keeps no round that leaves as many errors as there were.
+ */
+export async function fix(
+  first: Checked,
+  check: (sources: readonly Source[]) => Promise<CheckReport>,
+  proposed: boolean,
+): Promise<Checked & { readonly fixed: readonly JsonFinding[] }> {
+  let last = first;
+  const fixed: JsonFinding[] = [];
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { findings } = toPublicCheck(last.report);
+    const chosen = findings.filter(
+      (found) => found.fix !== undefined && found.fix.edits.length > 0 && (proposed || found.fix.safe),
+    );
+    if (chosen.length === 0) break;
+    const sources = last.sources.map((source) => {
+      const edits = chosen.filter(({ file }) => file === source.name).flatMap((found) => found.fix?.edits ?? []);
+      return edits.length === 0 ? source : { ...source, text: withEdits(source.text, edits) };
+    });
+    const report = await check(sources);
+    if (!isBetter(findings, toPublicCheck(report).findings)) break;
+    fixed.push(...chosen);
+    last = { sources, report };
+  }
+  return { ...last, fixed };
+}
+
+/** How many findings of a report have a fix that is only proposed. */
+export function proposals(report: CheckReport): number {
+  return toPublicCheck(report).findings.filter(({ fix: found }) => found !== undefined && found.edits.length > 0 && !found.safe)
+    .length;
+}
+
+/** Fewer syntax errors, or as many and fewer errors, or as many of both and fewer findings. */
+function isBetter(before: readonly JsonFinding[], after: readonly JsonFinding[]): boolean {
+  const counts = (all: readonly JsonFinding[]): readonly number[] => [
+    all.filter(({ code }) => code === SYNTAX).length,
+    all.filter(({ severity }) => severity === 'error').length,
+    all.length,
+  ];
+  const [now, then] = [counts(after), counts(before)];
+  const different = now.findIndex((count, index) => count !== then[index]);
+  return different >= 0 && (now[different] ?? 0) < (then[different] ?? 0);
 }

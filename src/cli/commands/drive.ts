@@ -30,12 +30,11 @@ import { heldBy } from '../flags/rehearsal.ts';
 import { sourcesOf } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
-import { withAdvice } from '../terminal/denial.ts';
 import { EXIT, type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, mustAppend } from '../terminal/input.ts';
-import { Progress } from '../terminal/progress.ts';
-import { Replies } from '../terminal/replies.ts';
+import { Progress, Replies } from '../terminal/progress.ts';
+import { withAdvice } from '../terminal/result.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 

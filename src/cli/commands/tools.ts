@@ -19,9 +19,9 @@ import {
 import { type LibraryFlags, loadLibrary } from '../flags/library.ts';
 import { texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
-import { howToAllow } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { howToAllow } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addMcp } from './mcp.ts';
 import { addLogins } from './mcplogin.ts';

@@ -9,9 +9,9 @@ import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { addSession, type RepeatFlags, sourcesOf } from '../flags/session.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
-import { withAdvice } from '../terminal/denial.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { readBytes } from '../terminal/input.ts';
+import { withAdvice } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 

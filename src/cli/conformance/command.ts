@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { splitLines } from '../../files/lines.ts';
 import { clip, printable } from '../../report/index.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { PACKAGE } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -7,8 +9,8 @@ import { Steps } from '../terminal/status.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { KitError, type KitReport, runKit, type Verdict } from './driver.ts';
 import { LanguageRuns } from './language.ts';
-import { answerLine } from './serve.ts';
-import { readVectors, type Vector } from './vectors.ts';
+import { perform } from './operations.ts';
+import { KIT_FORMAT, readVectors, type Vector } from './vectors.ts';
 
 /** The flags of `test conformance`. */
 export interface ConformanceFlags {
@@ -89,4 +91,17 @@ function render({ implementation, verdicts }: KitReport, { paintOut }: Terminal)
 
 function count(verdicts: readonly Verdict[], outcome: Verdict['outcome']): number {
   return verdicts.filter((verdict) => verdict.outcome === outcome).length;
+}
+
+const request = z.object({ id: z.number(), op: z.string(), input: z.unknown() });
+
+/**
+ * Serves this implementation over the protocol of the conformance kit: one line of answer for each line of request. Throws for a
+ * malformed request.
+ */
+export async function answerLine(line: string, language: LanguageRuns): Promise<string> {
+  const { id, op, input } = request.parse(JSON.parse(line));
+  if (op === 'hello') return JSON.stringify({ id, ok: { format: KIT_FORMAT, implementation: `neuroscript-runtime ${VERSION}` } });
+  const done = op === 'language.run' ? language.run(input) : perform(op, input);
+  return JSON.stringify({ id, ...((await done) ?? { unsupported: true }) });
 }

@@ -1,7 +1,7 @@
 import { VERSION } from '../../runtime/version.ts';
 import type { HeatFrame, RunProfile, Trace } from '../../wire/heat.ts';
 import { inOrder, type JournalEntry } from '../../wire/journal.ts';
-import { labelOf } from './label.ts';
+import { labelOf } from './flame.ts';
 
 /** The process and thread of the program in a trace. Calls that run together have threads of their own. */
 const PROGRAM = 1;

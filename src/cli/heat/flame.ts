@@ -1,7 +1,6 @@
 import { escaped } from '../../report/html.ts';
 import { counted, printable } from '../../report/index.ts';
-import type { Heat, HeatCost } from '../../wire/heat.ts';
-import { labelOf } from './label.ts';
+import type { Heat, HeatCost, HeatFrame } from '../../wire/heat.ts';
 
 /** Part of the whole width below which a box is left out, and the most rows. */
 const NARROWEST = 0.0005;
@@ -52,4 +51,9 @@ export function flameSvg(
 /** A part of the whole. */
 function percent(part: number): string {
   return `${Math.round(part * 1e5) / 1e3}%`;
+}
+
+/** A frame in one line, as a box of a flame graph or a trace shows it. */
+export function labelOf({ kind, name, source, line }: HeatFrame): string {
+  return kind === 'statement' || kind === 'handler' ? `${name} ${source}:${line}` : name;
 }

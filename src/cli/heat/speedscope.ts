@@ -1,6 +1,6 @@
 import { VERSION } from '../../runtime/version.ts';
 import type { Flame, RunProfile, Trace } from '../../wire/heat.ts';
-import { labelOf } from './label.ts';
+import { labelOf } from './flame.ts';
 
 /**
  * A file of speedscope, piece by piece: the fuel of all paths of calls, which is exact, and the trace in the order of time.

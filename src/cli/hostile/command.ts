@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readText } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { judgeScenario, type Outcome, type Verdict } from './judge.ts';
+import { judgeScenario, type Outcome, type Verdict } from './play.ts';
 import { readScenario, readWays, scenarioFiles, WAYS } from './read.ts';
 
 /** Bytes of the largest file of a scenario. */

@@ -1,3 +1,4 @@
+import { join, parse as parsePath } from 'node:path';
 import { amount, clip, counted, type Palette, paragraph, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
@@ -9,8 +10,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { readText, STDIN } from '../terminal/input.ts';
 import { writeNew } from '../terminal/newfile.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { savedFiles } from './save.ts';
-import type { Session } from './session.ts';
+import type { Entry, Session } from './session.ts';
 
 /** Maximum number of characters of a value in the list of variables. */
 const WIDTH = 200;
@@ -167,4 +167,25 @@ async function usage({ session, runtime, terminal }: Scene): Promise<ExitCode> {
 async function reset({ session }: Scene): Promise<ExitCode> {
   await session.reset();
   return EXIT.ok;
+}
+
+/**
+ * The successful inputs as files for `run`, in this order: the definitions, with the last version of each procedure, and the
+ * other inputs, each as a command block. A file holds one of the two, so definitions get a file of their own.
+ */
+function savedFiles(name: string, { definitions, entries }: Pick<Session, 'definitions' | 'entries'>): Source[] {
+  const library = definitions.map(({ source }) => `${source.text.trimEnd()}\n`);
+  const commands = entries.map(block);
+  const { dir, name: stem, ext } = parsePath(name);
+  const beside = join(dir, `${stem}.lib${ext}`);
+  return [
+    ...(library.length === 0 ? [] : [{ name: commands.length === 0 ? name : beside, text: library.join('\n') }]),
+    ...(commands.length === 0 ? [] : [{ name, text: commands.join('\n') }]),
+  ];
+}
+
+/** Each input becomes a command block, so that error handlers and `return` keep their scope. */
+function block({ text, typed }: Entry): string {
+  if (typed === undefined) return `${text.trimEnd()}\n`;
+  return `command\n${typed === 'expression' ? 'emit ' : ''}${text.trim()}\nendcommand\n`;
 }

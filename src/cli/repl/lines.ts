@@ -1,9 +1,13 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { RESERVED } from '../../../grammar/vocabulary/keywords.ts';
 import { type Line, splitLines } from '../../files/lines.ts';
-import { printable, quantity } from '../../report/index.ts';
+import { printable, printableLines, quantity } from '../../report/index.ts';
 import { until } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { COMMAND_NAMES, isCommand } from './commands.ts';
+import type { Session } from './session.ts';
 
 /**
  * The result of waiting for a line: its text, why it is unusable, Ctrl-C (which may have `cleared` a line), or the end of the
@@ -213,5 +217,74 @@ export class KeyboardLines implements Lines {
   #checked(typed: Typed): Typed {
     if (typeof typed === 'string' || !('text' in typed) || Buffer.byteLength(typed.text) <= this.#maxBytes) return typed;
     return { trouble: `the line is longer than ${quantity('bytes', this.#maxBytes)}` };
+  }
+}
+
+/** Completes the word at the end of a line: commands of the prompt, or keywords, variables, procedures and tools in any letter
+ * case. */
+export function complete(
+  line: string,
+  { variables, definitions }: Pick<Session, 'variables' | 'definitions'>,
+  tools: readonly string[],
+): [string[], string] {
+  if (isCommand(line)) {
+    const name = line.trimStart();
+    return [COMMAND_NAMES.filter((command) => command.startsWith(name)), name];
+  }
+  const word = lastWord(line);
+  if (word === '') return [[], word];
+  const names = variables.map(({ name }) => name);
+  const procedures = definitions.flatMap(({ file }) => file.procedures);
+  const all = new Set([...names, ...procedures, ...RESERVED, ...tools]);
+  const start = word.toLowerCase();
+  return [[...all].filter((known) => known.toLowerCase().startsWith(start)).sort(), word];
+}
+
+/** The name at the end of a line; it begins with a letter or an underscore. */
+function lastWord(line: string): string {
+  let from = line.length;
+  while (from > 0 && /[\w.]/.test(line.charAt(from - 1))) from -= 1;
+  return line.slice(from).replace(/^[\d.]+/, '');
+}
+
+/** Answers `promptuser`: every question takes exactly one line. */
+export class Questions implements AsyncIterable<string> {
+  readonly #terminal: Terminal;
+  #lines: Lines | null = null;
+  #cancel: () => void = () => {};
+  #question = '';
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Sets the source of lines; `cancel` ends the run when Ctrl-C answers its question. */
+  answerWith(lines: Lines, cancel: () => void): void {
+    this.#lines = lines;
+    this.#cancel = cancel;
+  }
+
+  /** Takes a question. A terminal shows it as the prompt; otherwise it goes to standard error, as with `run`. */
+  ask(text: string): void {
+    if (this.#lines?.interactive === true) this.#question += text;
+    else this.#terminal.err.text(printableLines(text));
+  }
+
+  /** Not a generator, because a generator ends after the first unreadable line. */
+  [Symbol.asyncIterator](): AsyncIterator<string> {
+    return { next: () => this.#next() };
+  }
+
+  async #next(): Promise<IteratorResult<string>> {
+    const question = this.#question;
+    this.#question = '';
+    const typed = (await this.#lines?.next(question)) ?? 'end';
+    if (typed === 'end') return { done: true, value: undefined };
+    if (typed === 'interrupted' || typed === 'cleared') {
+      this.#cancel();
+      throw new Error('the answer was given up');
+    }
+    if ('trouble' in typed) throw new Error(typed.trouble);
+    return { done: false, value: `${typed.text}\n` };
   }
 }

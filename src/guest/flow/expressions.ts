@@ -6,16 +6,17 @@ import { combined, decided, NESTED_TERMS } from '../binary.ts';
 import type { Context } from '../context.ts';
 import { evalText, readField } from '../evaltext.ts';
 import { compileExpr } from '../expressions.ts';
-import type { Eval } from '../frame.ts';
+import type { Eval, Frame } from '../frame.ts';
+import type { Machine } from '../machine.ts';
 import { checkValue, newList } from '../measure.ts';
 import { listBytes } from '../memory.ts';
 import { toText } from '../text.ts';
 import { Dict, type Value } from '../values.ts';
+import { lookup } from '../variables.ts';
 import { compileFlowCall, compileFlowTool } from './calls.ts';
 import { evaluated, markAll } from './evaluated.ts';
 import { FIRST, type Flow, LAST, spread } from './flow.ts';
 import { deepOf, partOf, replaceMark } from './held.ts';
-import { labelOf } from './names.ts';
 import type { Label } from './origins.ts';
 import { flowOf } from './run.ts';
 
@@ -222,4 +223,9 @@ function compileLogic(context: Context, flow: Flow, expr: BinaryExpr): Eval {
     flow.pc = pc;
     return left;
   };
+}
+
+/** The label of all that a name means in a frame: of its variable, else of the global or constant. */
+function labelOf(machine: Machine, flow: Flow, frame: Frame, name: string): Label {
+  return flow.named(frame, name, lookup(machine, frame, name));
 }

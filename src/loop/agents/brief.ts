@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { systemPrompt } from '../../aeiou/index.ts';
-import { type LibraryEntry, procedurePrompt, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
+import { type LibraryEntry, MAGIC_TOOL, procedurePrompt, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { AgentRequest } from './agent.ts';
-import { fitted } from './fitted.ts';
 
 /** Options of {@link agentBrief}. */
 export interface AgentBrief {
@@ -124,3 +123,36 @@ export function fullPrompt({ system, prompt }: AgentRequest): string {
 
 /** Checks a time-out: at least 1 ms, and not longer than a timer can measure. */
 export const checkTimeout = timerMs(1);
+
+/** The sections of a page about what a program of one command block cannot define. */
+const DEFINITIONS: ReadonlySet<string> = new Set(['## Procedures', '## Events']);
+
+/**
+ * A page about the language as it holds for programs with these tools: without the examples, entries, rows and paragraphs that name another
+ * tool, and, unless programs may have procedures, without the sections about definitions.
+ */
+function fitted(page: string, tools: readonly ToolDefinition[], procedures: boolean): string {
+  const known = new Set([MAGIC_TOOL, ...tools.map(({ canonicalName }) => canonicalName)]);
+  const fits = (piece: string) => [...piece.matchAll(/\btool(?:\.\w+)+/g)].every(([name]) => known.has(name.toLowerCase()));
+  const kept: string[] = [];
+  let skips = false;
+  for (const piece of piecesOf(page)) {
+    if (piece.startsWith('#')) skips = !procedures && DEFINITIONS.has(piece);
+    // What is left out leaves no second empty line behind.
+    if (!skips && fits(piece) && (piece !== '' || kept.at(-1) !== '')) kept.push(piece);
+  }
+  return kept.join('\n').trim();
+}
+
+/** A page in pieces that stand alone: an example between fences is one piece, every other line another. */
+function piecesOf(page: string): readonly string[] {
+  const pieces: string[] = [];
+  let fence: string | null = null;
+  for (const line of page.split('\n')) {
+    if (fence !== null) pieces.push(`${pieces.pop()}\n${line}`);
+    else pieces.push(line);
+    if (fence !== null ? line === fence : line.startsWith('```'))
+      fence = fence === null ? line.slice(0, line.lastIndexOf('`') + 1) : null;
+  }
+  return pieces;
+}

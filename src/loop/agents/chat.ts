@@ -1,7 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import { ATTR, type Attributes, codeOf, currentTelemetry, OWN, serverAttributes, type Telemetry } from '../../telemetry/index.ts';
-import type { AgentRequest } from './agent.ts';
-import type { ModelIdentity } from './identity.ts';
+import type { AgentRequest, ModelIdentity } from './agent.ts';
 
 /** The metadata of a model's response. */
 export interface ChatResponse {

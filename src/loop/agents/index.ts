@@ -1,4 +1,6 @@
 /** Agents, which write the next envelope. */
+
+export type { ModelIdentity } from './agent.ts';
 export {
   type Agent,
   type AgentDelta,
@@ -12,7 +14,6 @@ export {
 export { type AgentBrief, agentBrief, languageBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';
 export type { GrammarServer } from './decoding.ts';
-export type { ModelIdentity } from './identity.ts';
 export { type ModelAgentOptions, modelAgent, type SdkModel } from './model.ts';
 export { type OpenaiAgentOptions, openaiAgent } from './openai.ts';
 export type { RetryOptions } from './retry.ts';

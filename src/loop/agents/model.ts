@@ -4,12 +4,19 @@ import { defined } from '../../wire/defined.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TokenPrice } from '../../wire/money.ts';
 import { anything, type Checks, checker, required, wholeNumber } from '../../wire/options.ts';
-import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
+import {
+  type Agent,
+  AgentError,
+  type AgentReply,
+  type AgentRequest,
+  type ModelIdentity,
+  providerName,
+  REPLY_CHARACTERS,
+} from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
 import type { Fields } from './decoding.ts';
 import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
-import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
 import { countOf, estimate, isUsageOnly, tokensOf } from './usage.ts';
 

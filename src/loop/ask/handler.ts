@@ -1,9 +1,11 @@
-import type { Keyring, Lifetimes } from '../../aeiou/index.ts';
+import { encodeUserdata, type Keyring, type Lifetimes, MAX_ENVELOPE_BYTES, UserdataError } from '../../aeiou/index.ts';
 import type { AskHandler } from '../../runtime/index.ts';
 import { type AskReply, ToolError } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { anything, checker, checkFunction, required, timerMs, wholeNumber } from '../../wire/options.ts';
+import { plainMaps } from '../../wire/tagged.ts';
+import { isValueMap, type Value } from '../../wire/values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { LoopEvent } from '../events.ts';
 import { type Ids, randomIds } from '../ids.ts';
@@ -13,11 +15,9 @@ import { AskQuota, askDepthOf, askQuotaOf } from '../quota.ts';
 import { MemoryStore } from '../sessions/sqlite.ts';
 import type { SessionParent, SessionStore } from '../sessions/store.ts';
 import { Budget } from './budget.ts';
-import { driveNested } from './nested.ts';
+import { driveNested, replyFor } from './nested.ts';
 import { askOptions } from './options.ts';
-import { replyFor } from './outcome.ts';
 import { type AgentProvider, openaiProvider, resolveTarget } from './providers.ts';
-import { userdataOf } from './userdata.ts';
 
 /** Options of {@link askHandler}. The stores of the asking interpreter hold the models. */
 export interface AskHandlerOptions {
@@ -122,4 +122,44 @@ export function askHandler(options: AskHandlerOptions): AskHandler {
 /** The labels that an answer brings. */
 function labelsOf(said: ReadonlySet<string>): Pick<AskReply & { readonly t: 'ok' }, 'labels'> {
   return said.size === 0 ? {} : { labels: { adds: [...said].sort(), drops: [] } };
+}
+
+/**
+ * USERDATA of a nested loop. A prompt that is USERDATA already, as a map or as JSON text, stays as it is; any other prompt
+ * becomes the field `prompt`. Throws {@link ToolError} 4 for a value that cannot be part of USERDATA.
+ */
+export function userdataOf(prompt: Value): unknown {
+  // USERDATA is canonical JSON, which sorts keys, so the order of the program's map is dropped.
+  const json = plainMaps(encode(prompt));
+  const whole = isValueMap(prompt) ? json : typeof prompt === 'string' ? parsed(prompt) : null;
+  if (isUserdata(whole)) return whole;
+  const wrapped = { subject: 'ask', fields: { prompt: json } };
+  try {
+    encodeUserdata(wrapped);
+    return wrapped;
+  } catch (error) {
+    if (!(error instanceof UserdataError)) throw error;
+    throw new ToolError(NS_CODES.ArgMismatch, `the prompt cannot be sent: ${error.message}`, undefined, { cause: error });
+  }
+}
+
+function parsed(text: string): unknown {
+  // A text that is longer than an envelope cannot be part of one.
+  if (text.length > MAX_ENVELOPE_BYTES || !text.trimStart().startsWith('{')) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isUserdata(value: unknown): boolean {
+  if (value === null) return false;
+  try {
+    encodeUserdata(value);
+    return true;
+  } catch (error) {
+    if (error instanceof UserdataError) return false;
+    throw error;
+  }
 }

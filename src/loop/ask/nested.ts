@@ -1,23 +1,28 @@
-import { type AskRequest, answerWords } from '../../runtime/index.ts';
+import { decodeToken } from '../../aeiou/index.ts';
+import type { TurnInit } from '../../context/index.ts';
+import { type AskRequest, answerWords, PAYER } from '../../runtime/index.ts';
+import { tighten } from '../../sandbox/index.ts';
 import { currentTelemetry } from '../../telemetry/index.ts';
-import { Halt, ToolError } from '../../tools/index.ts';
+import { type AskReply, Halt, type PolicyOptions, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import { BusyError, RuntimeClosedError } from '../../wire/errors.ts';
 import { MOST_USD, nanosOf, sumUsd, usdOf } from '../../wire/money.ts';
+import type { AskSpent } from '../../wire/protocol.ts';
 import { AgentError, agentBrief } from '../agents/index.ts';
 import { LoopController } from '../controller.ts';
 import type { LoopEvent } from '../events.ts';
 import type { LoopControllerOptions } from '../options.ts';
-import type { AskQuota } from '../quota.ts';
+import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import type { HaltReason } from '../record/decision.ts';
 import { readFrom } from '../record/origins.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { visibleOutput } from '../result.ts';
 import type { SessionParent } from '../sessions/store.ts';
 import { type SessionSpan, withSessionSpan } from '../spans.ts';
 import { usageOfTurn } from '../spent.ts';
+import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
 import type { Budget } from './budget.ts';
-import { askExecutor } from './executor.ts';
-import { halted, valueOfTurn } from './outcome.ts';
 import type { AskTarget } from './providers.ts';
 
 /** Parts of a nested loop. */
@@ -164,4 +169,84 @@ function controllerOf({ request, target: { model }, quota, shared }: NestedLoop)
     // The asking run cannot be suspended in the middle of a call.
     mayWait: false,
   });
+}
+
+/** When a turn runs again, its `ask` opens another nested session. So nested calls get their keys and their fence from the asking call. */
+function asCall({ turn: { origin, turnIndex, fence }, id }: AskRequest): Pick<TurnInit, 'origin' | 'fence'> {
+  if (origin === null || turnIndex === null) return {};
+  return { origin: `${origin}/${id}`, ...(fence === null ? {} : { fence }) };
+}
+
+/**
+ * Runs each turn of a nested loop in a fork of the asking run, in a context derived from the asking turn. The turns find its
+ * definitions and globals and obey its policies as well as `policy`. Their own asks count against `quota`.
+ */
+export function askExecutor(request: AskRequest, quota: AskQuota, policy: PolicyOptions | undefined): TurnExecutor {
+  const depth = askDepthOf(request.turn) + 1;
+  return {
+    limits: tighten(request.limits, protocolSizes()),
+    context: (init) =>
+      request.turn.derive({
+        ...init,
+        ...asCall(request),
+        mayAct: () => request.turn.mayAct() && (init.mayAct?.() ?? true),
+        values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota, [PAYER]: request.payer },
+      }),
+    async end(sid) {
+      try {
+        await request.endSession(sid);
+      } catch (error) {
+        request.host.logger.error({ error, sid }, 'the resources of a nested session could not be removed');
+      }
+    },
+    fork({ context, tools, limits }) {
+      const id = `${context.sessionId}#${context.turnIndex}`;
+      const fork = request.fork({ turn: context, tools, limits, id, policy });
+      const inner = turnFork(fork);
+      return {
+        ...inner,
+        async execute(run) {
+          const sources = [...(await request.definitions()), ...(run.sources ?? [])];
+          const globals = { ...request.globals, ...run.globals };
+          // The asking run cannot be suspended in the middle of a call.
+          return inner.execute({ ...run, sources, globals, mayWait: false });
+        },
+      };
+    },
+  };
+}
+
+/** The value of the `ask` for its last turn. Throws the error of an `ask` that failed. */
+function valueOfTurn(record: TurnRecord, budget: Budget): string | null {
+  const { decision, reason, error } = record;
+  if (decision === 'DONE') return visibleOutput(record);
+  if (decision === 'ABORT') throw new ToolError(NS_CODES.FailStatement, abortReason(record));
+  const breach = error === null ? null : budget.breachOf(error);
+  throw breach ?? halted(reason ?? 'ERR_TOKEN_MISSING', error?.message);
+}
+
+/** The error of a nested loop that the host ended: code 6 with the reason. */
+function halted(reason: HaltReason, message?: string): ToolError {
+  return new ToolError(NS_CODES.Internal, `the ask was halted: ${reason}${message === undefined ? '' : ` (${message})`}`);
+}
+
+/** The reply to the script for the error of an `ask`; `spent` is null if no loop began. Rethrows faults of the host. */
+export function replyFor(error: unknown, spent: AskSpent | null): AskReply {
+  const paid = spent === null ? {} : { spent };
+  if (error instanceof Halt) return { t: 'halt', error: error.info, ...paid };
+  if (!(error instanceof ToolError)) throw error;
+  return { t: 'error', code: error.nsCode, message: error.message, hint: error.hint, ...paid };
+}
+
+/** The reason in the token of an aborted program. The token has been verified. */
+function abortReason({ output, candidates, jti }: TurnRecord): string {
+  const chosen = candidates.find((candidate) => candidate.ok && candidate.jti === jti);
+  const decoded = decodeToken(output.split('\n')[(chosen?.line ?? 0) - 1] ?? '');
+  const payload = decoded.ok ? memberOf(decoded.token.payload, 'payload') : null;
+  const reason = memberOf(memberOf(payload, 'request'), 'reason');
+  return typeof reason === 'string' && reason !== '' ? reason : 'the ask was aborted';
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -19,7 +19,6 @@ import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
 import type { Heartbeat } from '../sessions/heartbeat.ts';
 import type { DrivenSession } from '../sessions/lease.ts';
 import type { SessionSetup } from '../sessions/setup.ts';
-import { Signal } from './signal.ts';
 
 /** The settings with which a host drives the sessions of one profile. */
 export interface Profile {
@@ -317,5 +316,30 @@ export class Host {
       () => this.#options.onError?.(error, sid),
       () => {},
     );
+  }
+}
+
+/** Wakes one waiter. A call without a waiter ends the next wait at once. */
+class Signal {
+  #called = false;
+  #resolve: (() => void) | null = null;
+
+  /** Ends the wait, or the next one. */
+  call = (): void => {
+    this.#called = true;
+    this.#resolve?.();
+  };
+
+  /** Resolves at the next call, or after `ms` milliseconds. */
+  async wait(ms: number): Promise<void> {
+    if (!this.#called) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resolve = resolve;
+      const timer = setTimeout(resolve, ms);
+      await promise;
+      clearTimeout(timer);
+      this.#resolve = null;
+    }
+    this.#called = false;
   }
 }

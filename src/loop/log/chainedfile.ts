@@ -1,8 +1,7 @@
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { chained, GENESIS, readLink } from './chain.ts';
-import { type LogDisk, rotationOf } from './disk.ts';
-import type { FileLock } from './filelock.ts';
+import { type FileLock, type LogDisk, rotationOf } from './disk.ts';
 import { LINE_BYTES } from './lines.ts';
 import type { LogEntry } from './log.ts';
 

@@ -1,12 +1,27 @@
 import { z } from 'zod';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
+import { resolveLimits } from '../../sandbox/index.ts';
 import { decode } from '../../wire/codec.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import { usdProblem } from '../../wire/money.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { LAST_MS } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
-import { RECORDED_LIMITS } from './limits.ts';
 import type { FailedAttempt } from './record.ts';
+
+/** All limits of a turn, each within the range of a host's, so that a record cannot use more of a machine than any turn may. */
+export const RECORDED_LIMITS = mapOf(z.number()).transform((limits, context): LimitValues => {
+  const missing = LIMITS.find(({ key }) => !Object.hasOwn(limits, key));
+  try {
+    if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
+    return resolveLimits('turn', limits);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+    return z.NEVER;
+  }
+});
 
 /*
  * The schemas of the calls and the input of a run, as records and turns that go on later hold them. A store and a file of sessions may come

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import { RECORDED_LIMITS } from '../record/limits.ts';
-import { ATTEMPT_HEAD, ENTRY, JUDGED_NAMES, RUN } from '../record/parts.ts';
+import { ATTEMPT_HEAD, ENTRY, JUDGED_NAMES, RECORDED_LIMITS, RUN } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 

@@ -1,3 +1,4 @@
+import { UserdataError, validateUserdata } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { Row } from '../../sqlite/sql.ts';
 import { LAST_MS } from '../../wire/time.ts';
@@ -5,7 +6,6 @@ import { endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import { isHaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import type { ForcedEnd } from './damaged.ts';
-import { headOf } from './head.ts';
 import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed, readWaiting } from './rows.ts';
 import type { SessionSetup } from './setup.ts';
 import { type ClaimedSession, nextTurnOf, type SessionState, type SessionStatus, type SessionSummary } from './store.ts';
@@ -173,4 +173,25 @@ export function hasEnded({ status }: Row): boolean {
 export function statusOf(value: unknown): SessionStatus {
   if (typeof value === 'string' && STATUSES.includes(value)) return value as SessionStatus;
   throw new StoreError('damaged', `a session has the status ${String(value)}`);
+}
+
+/** The parts of a summary that come from the state. */
+function headOf({
+  userdata,
+  agent,
+  message,
+  parent,
+  spent,
+}: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'message' | 'parent' | 'spent'> {
+  return { subject: subjectOf(userdata), agent, message, parent, spent };
+}
+
+/** The subject of a USERDATA text; null for a text that is no USERDATA, which a store keeps as it is. */
+function subjectOf(userdata: string): string | null {
+  try {
+    return validateUserdata(userdata).subject;
+  } catch (error) {
+    if (error instanceof UserdataError) return null;
+    throw error;
+  }
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../../sqlite/error.ts';
-import type { Row } from '../../sqlite/sql.ts';
+import type { Row, SqlQuery } from '../../sqlite/sql.ts';
+import { BusyError } from '../../wire/errors.ts';
+import { grouped } from '../../wire/text/grouped.ts';
 import { SqlLog } from '../log/sqllog.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
-import { mustAdmit } from './admission.ts';
 import { claimedOf, leaseOf, recordsOf, setupOf, summaryOf, usedOf } from './columns.ts';
 import { type DamagedSession, type ForcedEnd, isDamage } from './damaged.ts';
 import type { SessionsEngine } from './engine.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
 import type { CensusRow, HostRegistry } from './fleet.ts';
 import { hostsIn } from './hosts.ts';
-import { recentSql } from './recent.ts';
 import { endUnread, eraseRow, pruneRows } from './removal.ts';
 import {
   readConfiguration,
@@ -25,7 +25,7 @@ import {
   storableObject,
 } from './rows.ts';
 import { type Admission, checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
-import { type Statements, statementsOf } from './statements.ts';
+import { recentSql, type Statements, statementsOf } from './statements.ts';
 import {
   type ClaimedSession,
   type Condition,
@@ -322,4 +322,32 @@ function stateText(state: SessionState): string {
 
 function recordText(record: TurnRecord): string {
   return storable(record, (text) => readTurn(text, record.sid, record.turn));
+}
+
+/** Milliseconds after which another try is worth it: sessions end in seconds to minutes. */
+const RETRY_AFTER_MS = 5000;
+
+/** Throws {@link BusyError} when no further session of a tenant may be open. Nobody else adds one until the transaction of `query` ends. */
+async function mustAdmit(
+  query: SqlQuery,
+  statements: Pick<Statements, 'open' | 'openOfTenant'>,
+  tenant: string,
+  admission: Admission,
+): Promise<void> {
+  const refuse = async (
+    limit: 'openSessions' | 'tenantOpenSessions',
+    allowed: number | undefined,
+    whose: string,
+  ): Promise<void> => {
+    if (allowed === undefined) return;
+    const rows = await (limit === 'openSessions'
+      ? query(statements.open, allowed)
+      : query(statements.openOfTenant, allowed, tenant));
+    const used = Number(rows[0]?.['n']);
+    if (used < allowed) return;
+    const message = `${grouped(allowed)} sessions of ${whose} are open already; try again in ${RETRY_AFTER_MS / 1000} s`;
+    throw new BusyError(message, { limit, allowed, used, retryAfterMs: RETRY_AFTER_MS });
+  };
+  await refuse('openSessions', admission.store, 'the store');
+  await refuse('tenantOpenSessions', admission.tenant, tenant === '' ? 'no tenant' : `tenant ${JSON.stringify(tenant)}`);
 }

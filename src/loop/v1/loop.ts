@@ -6,10 +6,10 @@ import { SessionExistsError } from '../sessions/errors.ts';
 import { checkSid } from '../turn/turn.ts';
 import { type Ceilings, resolveCeilings } from './ceilings.ts';
 import { EventGate } from './dedupe.ts';
-import { DEFAULT_OUTPUT_BYTES } from './feed.ts';
+import { DEFAULT_OUTPUT_BYTES } from './diagnostics.ts';
 import { type AskLoopOptions, type AskLoopRun, checkLoopOptions, checkRun } from './options.ts';
 import { v1SystemPrompt } from './prompt.ts';
-import type { V1LoopResult } from './result.ts';
+import type { V1LoopResult } from './record.ts';
 import { V1Session } from './session.ts';
 
 /**

@@ -20,8 +20,7 @@ import type { V1Executor } from '../turn/executor.ts';
 import type { CeilingOptions, TokenCounter } from './ceilings.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { hasSectionLine } from './envelope.ts';
-import type { V1TurnRecord } from './record.ts';
-import type { V1Stop } from './result.ts';
+import type { V1Stop, V1TurnRecord } from './record.ts';
 import type { OutputHook } from './secrets.ts';
 import type { V1Section } from './turn.ts';
 

@@ -10,14 +10,19 @@ import { requestReply } from '../turn/consult.ts';
 import { Account, type Ceilings, estimateTokens } from './ceilings.ts';
 import { parseControl } from './control.ts';
 import type { EventGate } from './dedupe.ts';
-import { haltStub, type V1HaltReason } from './diagnostics.ts';
-import { controlDigest } from './digest.ts';
+import { capOutput, haltStub, type V1HaltReason, withLines } from './diagnostics.ts';
 import { composeV1Prompt, hasSectionLine } from './envelope.ts';
-import { capOutput, withLines } from './feed.ts';
 import type { AskLoopOptions, AskLoopRun, V1LoopEvent, V1LoopEventBody } from './options.ts';
-import { planApplyPolicy, planned } from './plan.ts';
-import type { V1Execution, V1TurnRecord } from './record.ts';
-import { breachError, reasonOfAgent, reasonOfError, type V1LoopResult, type V1Stop } from './result.ts';
+import { controlDigest, planApplyPolicy, planned } from './plan.ts';
+import {
+  breachError,
+  reasonOfAgent,
+  reasonOfError,
+  type V1Execution,
+  type V1LoopResult,
+  type V1Stop,
+  type V1TurnRecord,
+} from './record.ts';
 import { executeV1Turn } from './turn.ts';
 
 /** The settings of a session's host: the options with their defaults. */

@@ -14,9 +14,8 @@ import { RunError } from '../../wire/text/runerror.ts';
 import { Watcher } from '../events.ts';
 import type { V1Executor } from '../turn/executor.ts';
 import type { LoopInputEvent } from './dedupe.ts';
-import { deniedStub, type InvalidReason, invalidStub } from './diagnostics.ts';
+import { deniedStub, type InvalidReason, invalidStub, joinEmits } from './diagnostics.ts';
 import { readV1Reply, type V1Programs } from './envelope.ts';
-import { joinEmits } from './feed.ts';
 import type { V1Execution } from './record.ts';
 import type { OutputHook } from './secrets.ts';
 

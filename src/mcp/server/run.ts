@@ -1,10 +1,15 @@
-import type { InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { continued, type Interpreter, type Runtime, runLine } from '../../runtime/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import { type RunResult, toPublicResult } from '../../wire/result.ts';
-import type { Answer } from './answer.ts';
-import type { Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { askingHost, canAsk, MOST_QUESTIONS, type Questions } from './questions.ts';
 
 /** The parts with which the tool `run` runs programs. `questions` is null if programs cannot ask. */
@@ -61,4 +66,28 @@ async function ended(
   if (questions !== null && run !== null && waiting !== undefined)
     return questions.ask({ interpreter, callsMade: interpreter.callsMade, run, journal, waiting, alsoWaiting, asked: asked + 1 });
   return { value: toPublicResult(null, result), isError: !result.ok };
+}
+
+/** The answer of a tool: public JSON, and whether it is a failure. */
+interface Answer {
+  readonly value: object;
+  readonly isError: boolean;
+}
+
+/** Answers a request, with reports of its progress before. */
+export async function answered<Asked extends InputRequiredResult = never>(
+  context: ServerContext,
+  work: (progress: Progress) => Promise<Answer | Asked>,
+): Promise<CallToolResult | Asked> {
+  await using progress = new Progress(context);
+  try {
+    const answer = await work(progress);
+    if (isInputRequiredResult(answer)) return answer;
+    const { value, isError } = answer;
+    return { isError, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+  } catch (error) {
+    // A client can react to wrong use and to a full queue. The library reports every other error.
+    if (!(error instanceof NeuroScriptError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  }
 }

@@ -6,11 +6,10 @@ import type { Runtime } from '../../runtime/index.ts';
 import { withServedCall } from '../../telemetry/index.ts';
 import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
-import { answered } from './answer.ts';
 import { CHECK_OUTPUT, RUN_OUTPUT, TURN_OUTPUT } from './outputs.ts';
 import { MemoryPrograms, type ProgramStore } from './programs.ts';
 import { MOST_QUESTIONS, Questions } from './questions.ts';
-import { type Runner, runProgram } from './run.ts';
+import { answered, type Runner, runProgram } from './run.ts';
 import { type ErrorPage, INSTRUCTIONS, RULES, teach } from './teach.ts';
 
 /** The parts of the servers of {@link mcpServers}, which have no limits and no policy of their own. */

@@ -1,4 +1,4 @@
-import type { LogDisk } from '../../loop/index.ts';
+import { ChainedFile, type DecisionLog, type LogDisk, type LogEntry } from '../../loop/index.ts';
 import type { Process } from './process.ts';
 import type { Watch } from './watch.ts';
 
@@ -131,5 +131,31 @@ export class WorldDisk implements LogDisk {
 
   #mustLive(): void {
     if (!this.#process.alive) throw new Error(`the process ${this.#process.name} is dead`);
+  }
+}
+
+const PATH = 'decisions.log';
+/**
+ * Most bytes of a file: few, so that a world rotates files. A process searches the last two files for an uncertain decision; they cover a
+ * lease.
+ */
+const MOST_BYTES = 4096;
+
+/** The decision log of a process, in files that all processes share. */
+export class DiskLog implements DecisionLog {
+  readonly #process: Process;
+  readonly #file: ChainedFile;
+
+  constructor(process: Process, disk: WorldDisk) {
+    this.#process = process;
+    this.#file = new ChainedFile(PATH, { isSynced: false, maxBytes: MOST_BYTES, disk });
+  }
+
+  append(entry: LogEntry): Promise<void> {
+    return this.#process.local('log.append', () => this.#file.append(entry));
+  }
+
+  has(sid: string, turn: number): Promise<boolean> {
+    return this.#process.local('log.has', () => this.#file.has(sid, turn));
   }
 }

@@ -17,8 +17,7 @@ import {
 import { checkSettings, Runtime } from '../../runtime/index.ts';
 import { type ToolDefinition, ToolError, type ToolRuntime, withWork } from '../../tools/index.ts';
 import { ALLOW_ALL } from '../tools.ts';
-import { type Files, WorldDisk } from './disk.ts';
-import { DiskLog } from './disklog.ts';
+import { DiskLog, type Files, WorldDisk } from './disk.ts';
 import type { Process } from './process.ts';
 import { remoteStore } from './remotestore.ts';
 import type { Scenario } from './scenario.ts';

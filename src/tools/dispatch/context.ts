@@ -2,7 +2,7 @@ import type { HostContext, StoreReaders, Stores, TurnContext } from '../../conte
 import type { Telemetry } from '../../telemetry/index.ts';
 import type { CallIo } from '../../wire/call.ts';
 import { callBack } from '../../wire/callback.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { RootDefinitions } from '../define/definition.ts';
@@ -18,7 +18,6 @@ import type { CostMeter } from './costs.ts';
 import type { EarlierCalls } from './earlier.ts';
 import type { CallHistory } from './history.ts';
 import type { CallHold, HostHold } from './hold.ts';
-import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
 import type { CallScript, Completed } from './recorded.ts';
 
@@ -105,4 +104,15 @@ export interface ToolCall {
 /** Calls a callback of the application. A callback cannot break a run: its failure goes to the log. */
 export function notify({ host }: Pick<DispatchContext, 'host'>, name: string, callback: () => unknown): void {
   callBack(callback, (error) => host.logger.error({ error }, `the callback ${name} failed`));
+}
+
+/**
+ * Keeps the calls of a run while the run goes on, so that another process can continue it after the last one. Both methods reject
+ * when this process may not act any more; the run then ends.
+ */
+export interface CallKeeper {
+  /** Called before a call that must not be repeated without a person's decision. The call is made when this has resolved. */
+  began(call: WaitingCall): Promise<void>;
+  /** Called when a call has ended with an answer. The program goes on when this has resolved. */
+  ended(entry: JournalEntry): Promise<void>;
 }

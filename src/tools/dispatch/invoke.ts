@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TurnContext } from '../../context/index.ts';
 import { ATTR, note, OWN } from '../../telemetry/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
 import { callPrice } from '../define/cost.ts';
-import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
+import type { CallIdentity, ToolDefinition, ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 import { approvedCall } from './approval.ts';
-import { TurnCall } from './callkey.ts';
 import { mustAct, unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
 import { orderedValueFrom, valueFrom } from './large.ts';
+import { callDigest } from './numbers.ts';
 import { translate } from './outcome.ts';
 import type { Completion } from './recorded.ts';
 import { resultJson } from './result.ts';
@@ -162,5 +163,34 @@ function withCpuTime<T>(work: () => T, spend: (ms: number) => void): T {
   } finally {
     const now = performance.now();
     spend(now - begun > SHORT_MS ? Math.min(now - begun, read(now) - before) : now - begun);
+  }
+}
+
+/**
+ * The identity of one call of a turn. The key contains a digest of tool and arguments, among whose calls it is numbered. It is computed on demand, because most tools never read it.
+ */
+class TurnCall implements CallIdentity {
+  readonly #turn: TurnContext;
+  readonly #origin: string | null;
+  readonly #id: () => string;
+  readonly #tool: string;
+  readonly #args: readonly TaggedJson[];
+
+  /** `id` is the number of the call within its session: that of the turn, and that among the calls with the same digest. Without an `origin` the call has no key. */
+  constructor(turn: TurnContext, origin: string | null, id: () => string, tool: string, args: readonly TaggedJson[]) {
+    this.#turn = turn;
+    this.#origin = origin;
+    this.#id = id;
+    this.#tool = tool;
+    this.#args = args;
+  }
+
+  get key(): string | null {
+    if (this.#origin === null) return null;
+    return `${this.#origin}/${this.#id()}/${callDigest(this.#tool, this.#args)}`;
+  }
+
+  get fence(): number | null {
+    return this.#turn.fence;
   }
 }

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { decode, decodeInPieces, decodeOrdered, decodeOrderedInPieces } from '../../wire/codec.ts';
 import { inPieces, isHeavy, isLight, jsonBytes, type Pieces } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { OrderedValue, Value } from '../../wire/values.ts';
-import { ownRound } from './rounds.ts';
 
 /*
  * Work on the values of calls. Work on large values is done in pieces, and the event loop does other work in between; small values take
@@ -59,4 +59,15 @@ export async function digestOf(args: readonly TaggedJson[]): Promise<string> {
     await ownRound();
   }
   return digest.digest('hex');
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Waits for a round of the event loop in which nobody else does a piece of work on values: many calls may end in one round, and their
+ * pieces would add up.
+ */
+export function ownRound(): Promise<unknown> {
+  last = last.then(() => nextRound());
+  return last;
 }

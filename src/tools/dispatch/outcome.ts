@@ -10,7 +10,7 @@ import { messageOf } from '../../wire/unknown.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
-import { ownRound } from './rounds.ts';
+import { ownRound } from './large.ts';
 
 /** An answer as the journal keeps it. */
 export function outcomeOf(reply: FinalReply): JournalOutcome {

@@ -1,12 +1,13 @@
+import { utf8Length } from '../../wire/bytes.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { MAX_DEPTH } from '../../wire/decoder.ts';
+import { isList } from '../../wire/tagged.ts';
 import { isOrderedMap, type OrderedMap, type OrderedValue, ValueError } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import type { ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import type { PendingOptions } from '../pending.ts';
-import { extentOf } from './extent.ts';
 import { type Difference, describeCall, differences, nearestCase, type Wants } from './match.ts';
 import { type Scope, scopeOf, type Template } from './template.ts';
 
@@ -141,4 +142,34 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener('abort', abort, { once: true });
   });
+}
+
+/** How large a value is at most. */
+interface Extent {
+  /** Bytes of JSON. */
+  readonly bytes: number;
+  /** Lists and maps within each other. */
+  readonly levels: number;
+}
+
+/** Values do not change, so a part that a value shares with earlier ones, or has several times, is measured once. */
+const known = new WeakMap<object, Extent>();
+
+/** Measures a value without writing its parts again that were measured before. */
+function extentOf(value: OrderedValue): Extent {
+  if (!isList(value) && !isOrderedMap(value)) return { bytes: utf8Length(JSON.stringify(encode(value))), levels: 0 };
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  let [bytes, levels] = [2, 0];
+  const add = (item: OrderedValue, own: number): void => {
+    const inner = extentOf(item);
+    bytes += inner.bytes + own;
+    levels = Math.max(levels, inner.levels);
+  };
+  if (isList(value)) for (const item of value) add(item, 1);
+  // A colon, a comma, and a `$` that may come before the key.
+  else for (const [key, item] of value) add(item, utf8Length(JSON.stringify(key)) + 3);
+  const extent = { bytes, levels: levels + 1 };
+  known.set(value, extent);
+  return extent;
 }

@@ -3,6 +3,7 @@ import { defined } from '../../wire/defined.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checkObject } from '../../wire/options.ts';
 import { canonicalName } from '../names.ts';
+import { YamlFile } from '../yaml.ts';
 import { type Capability, capabilityText, parseCapability } from './capability.ts';
 import { type FlowRules, flowRules } from './flow.ts';
 import { policyForm } from './form.ts';
@@ -67,4 +68,33 @@ export function policyOptions(policy: Policy | null): PolicyOptions | null {
     ...(flow === null ? {} : { flow: flow.options }),
     onPolicyBreach,
   };
+}
+
+/** The keys of a policy file. */
+export const POLICY_KEYS = [
+  'context',
+  'allow',
+  'deny',
+  'grants',
+  'toolMaxCalls',
+  'when',
+  'order',
+  'flow',
+  'onPolicyBreach',
+] as const;
+
+/**
+ * A policy file, YAML or JSON (`docs/schemas/policy.schema.json`); its keys are those of {@link PolicyOptions}. Throws
+ * {@link ConfigError} (`ERR_CONFIG`) with the file, the line and the problem.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime, loadPolicy } from 'neuroscript-runtime';
+ *
+ * const policy = loadPolicy('allow: [tool.fs.Read]\ngrants: ["fs:read:*"]', 'policy.yaml');
+ * await using runtime = await createRuntime({ policy });
+ * ```
+ */
+export function loadPolicy(text: string, fileName: string): Policy {
+  return new Policy(new YamlFile(text, fileName).as(policyForm()));
 }

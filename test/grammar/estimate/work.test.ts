@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Foreseen, foresee } from '../../../grammar/estimate/index.ts';
 import { Tally } from '../../../grammar/estimate/tally.ts';
 import { parse } from '../../../grammar/syntax/parse.ts';
-import { BOUNDING_COSTS } from '../../../src/wire/boundingcosts.ts';
+import { BOUNDING_COSTS } from '../../../src/wire/costs.ts';
 
 function foreseen(text: string): Foreseen & { readonly branches: number } {
   const result = parse(text, { name: 'f' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { askExecutor } from '../../../src/loop/ask/executor.ts';
+import { askExecutor } from '../../../src/loop/ask/nested.ts';
 import { functionAgent, type LoopEvent, SessionCoordinator, SqliteStore } from '../../../src/loop/index.ts';
 import { AskQuota } from '../../../src/loop/quota.ts';
 import { newSession } from '../../../src/loop/sessions/store.ts';

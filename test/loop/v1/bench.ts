@@ -2,7 +2,7 @@ import type { Agent, AgentRequest } from '../../../src/loop/agents/agent.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
 import type { AskLoopOptions, AskLoopRun, V1LoopEvent } from '../../../src/loop/v1/options.ts';
-import type { V1LoopResult } from '../../../src/loop/v1/result.ts';
+import type { V1LoopResult } from '../../../src/loop/v1/record.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 
 /** A command block of these statements. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
-import type { V1LoopResult } from '../../../src/loop/v1/result.ts';
+import type { V1LoopResult } from '../../../src/loop/v1/record.ts';
 import { scriptV1Agent } from '../../../src/loop/v1/script.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
 import { loadMockTools, Policy, type ToolDefinition } from '../../../src/tools/index.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { toPublicV1Loop } from '../../../src/loop/v1/result.ts';
+import { toPublicV1Loop } from '../../../src/loop/v1/record.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { command, emits, Stage } from './bench.ts';
 

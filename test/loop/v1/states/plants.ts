@@ -39,16 +39,16 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'a marker may be unclosed',
-    file: 'src/loop/v1/markers.ts',
+    file: 'src/loop/v1/control.ts',
     from: 'signal}]]',
     to: 'signal}',
     breaks: 'AL1-3-4',
   },
   {
     what: 'a reason has any length',
-    file: 'src/loop/v1/markers.ts',
-    from: 'export const MAX_REASON = 256;',
-    to: 'export const MAX_REASON = 2560;',
+    file: 'src/loop/v1/control.ts',
+    from: 'const MAX_REASON = 256;',
+    to: 'const MAX_REASON = 2560;',
     breaks: 'AL1-2.7-1',
   },
   {
@@ -95,14 +95,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'the guard does not see plans',
-    file: 'src/loop/v1/digest.ts',
+    file: 'src/loop/v1/plan.ts',
     from: '[...line, ...plans]',
     to: 'line.length > 0 ? line : plans',
     breaks: 'AL1-3-4',
   },
   {
     what: 'the order of keys looks like progress',
-    file: 'src/loop/v1/digest.ts',
+    file: 'src/loop/v1/plan.ts',
     from: "canonicalize(control.json, 'doubles')",
     to: 'JSON.stringify(control.json)',
     breaks: 'AL1-3-4',
