@@ -119,7 +119,13 @@ export async function openRig(
       tools: shopTools(new Shop(plan.folder), plan.owner, reached),
       policy: { allow: ['tool.*'] },
       limits: { wallMs: 120_000, toolMs: 120_000 },
-      ask: askHandler({ keyring, store, ...(log === null ? {} : { log }), providers: { test: () => helper } }),
+      ask: askHandler({
+        keyring,
+        store,
+        leaseMs: plan.leaseMs,
+        ...(log === null ? {} : { log }),
+        providers: { test: () => helper },
+      }),
     }),
   );
   const models = new AgentModelStore();
