@@ -1,5 +1,5 @@
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
-import { createRuntime } from '../src/entries/index.ts';
+import { createRuntime, defineTool } from '../src/entries/index.ts';
 import {
   type Agent,
   type DecisionLog,
@@ -14,8 +14,29 @@ import {
 } from '../src/loop/index.ts';
 import { bareAgent, bareExecutor } from './loop.ts';
 import { usedCpuMs } from './residence.ts';
-import { TURNS, USERDATA, whereAgent, whereTool } from './sessions.ts';
 import { short, table } from './table.ts';
+
+/** Turns of every session. */
+export const TURNS = 5;
+
+/** USERDATA of a session. */
+export const USERDATA = { subject: 'bench', fields: {} };
+
+/** Says in which session and turn it is called. */
+export const whereTool = defineTool({ name: 'tool.probe.Where', run: (_, { turn }) => `${turn.sessionId}/${turn.turnIndex}` });
+
+/** An agent that asks in each turn for its session and turn: the first line of OUTPUT is `SID/TURN`. */
+export const whereAgent: Agent = {
+  reply: async ({ turn }) => `<<<NSENV:V3:START>>>
+<<<NSENV:V3:USERDATA>>>
+{}
+<<<NSENV:V3:ACTIONS>>>
+command
+  emit tool.probe.Where()
+  emit tool.aeiou.magic("LOOP", {"action": "${turn < TURNS ? 'continue' : 'done'}"})
+endcommand
+<<<NSENV:V3:END>>>`,
+};
 
 /** What runs the programs of a row: nothing, so that the host's own time is left, or one worker for each host. */
 export type FleetExecutor = 'none' | 'sandbox';

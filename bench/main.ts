@@ -18,28 +18,21 @@ import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { benchPrices, renderPrices } from './prices.ts';
 import { brokenPromises, type PromiseReport, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
-import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
 import { benchInterp, renderInterp } from './speed.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `npm run bench`; `neuroscript bench` has five of the benchmarks. */
 export const BENCH_USAGE =
-  'usage: npm run bench -- quotas|peers|turns|interp|capacity|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+  'usage: npm run bench -- quotas|peers|turns|interp|capacity|prices|contexts|tokens|loop|suspend|cluster [--json] [--quick] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
 
 /** The form of the JSON of a report. It changes when a field gets another meaning. */
 const SCHEMA = 1;
-
-/** Seconds of `soak` without `--seconds`, and at most. */
-const SOAK_S = 60;
-const QUICK_SOAK_S = 5;
-const MAX_SOAK_S = 7 * 24 * 3600;
 
 /** The result of a benchmark: the public JSON of `bench --json`, and the same as text. */
 interface Report {
   readonly rows: readonly object[];
   readonly promises?: readonly object[];
   readonly growth?: readonly object[];
-  readonly trends?: readonly object[];
   readonly goals?: readonly object[];
   readonly turns?: readonly object[];
   readonly memory?: readonly object[];
@@ -61,7 +54,6 @@ const OPENERS: Readonly<Record<string, Opener>> = {
 /** What a benchmark may use of the arguments. */
 interface Setting {
   readonly quick: boolean;
-  readonly seconds: number;
   /** Where `quotas` writes its page. */
   readonly html: string | null;
   /** Whether `quotas` breaks the limits of the peers, too. */
@@ -81,12 +73,28 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['capacity', rowsOnly(benchInFlight, renderInFlight, () => [])],
   ['prices', promised(benchPrices, renderPrices)],
   ['contexts', promised(benchContexts, renderContexts)],
-  ['tokens', late(tokens)],
-  ['loop', late(loop)],
-  ['sessions', late(sessions)],
-  ['suspend', late(suspend)],
+  [
+    'tokens',
+    late(async () => {
+      const { benchTokens, renderTokens, tokenFailures } = await import('./tokens.ts');
+      return rowsOnly(benchTokens, renderTokens, tokenFailures);
+    }),
+  ],
+  [
+    'loop',
+    late(async () => {
+      const { benchLoop, renderLoop } = await import('./loop.ts');
+      return promised(benchLoop, renderLoop);
+    }),
+  ],
+  [
+    'suspend',
+    late(async () => {
+      const { benchSuspend, renderSuspend } = await import('./suspend.ts');
+      return promised(benchSuspend, renderSuspend);
+    }),
+  ],
   ['cluster', cluster],
-  ['soak', soak],
 ]);
 
 /**
@@ -166,7 +174,6 @@ function readArguments(argv: readonly string[]): Asked | null {
       options: {
         json: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
-        seconds: { type: 'string' },
         html: { type: 'string' },
         peers: { type: 'boolean', default: false },
         program: { type: 'string', multiple: true, default: [] },
@@ -176,14 +183,13 @@ function readArguments(argv: readonly string[]): Asked | null {
       },
     });
     const [name, ...more] = positionals;
-    const seconds = Number(values.seconds ?? (values.quick ? QUICK_SOAK_S : SOAK_S));
-    if (name === undefined || more.length > 0 || !(seconds > 0 && seconds <= MAX_SOAK_S)) return null;
+    if (name === undefined || more.length > 0) return null;
     if (values.html !== undefined && name !== 'quotas') return null;
     const { peers, program: programs, compare = null } = values;
     if (peers && name !== 'quotas') return null;
     if (programs.length > 0 && (!peers || programs.some((file) => !/\.(ns|js|py)$/.test(file)))) return null;
     if (compare !== null && comparisonOf(name, peers) === undefined) return null;
-    const asked = { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null, peers, programs, compare };
+    const asked = { name, json: values.json, quick: values.quick, html: values.html ?? null, peers, programs, compare };
     const { against: checkout } = values;
     if (checkout === undefined) return { ...asked, against: null };
     const rounds = Number(values.rounds);
@@ -248,34 +254,9 @@ async function quotas(setting: Setting): Promise<Report> {
   return { ...found, text: renderQuotas(found), failures: quotaFailures(found, quick) };
 }
 
-async function soak({ quick, seconds, onProgress }: Setting): Promise<Report> {
-  const rows = await benchSoak(seconds, onProgress);
-  return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
-}
-
 /** A benchmark of the host loop. It is loaded when it is asked for, because the loop is a third of what all of them load. */
 function late(load: () => Promise<Bench>): Bench {
   return async (setting) => (await load())(setting);
-}
-
-async function tokens(): Promise<Bench> {
-  const { benchTokens, renderTokens, tokenFailures } = await import('./tokens.ts');
-  return rowsOnly(benchTokens, renderTokens, tokenFailures);
-}
-
-async function loop(): Promise<Bench> {
-  const { benchLoop, renderLoop } = await import('./loop.ts');
-  return promised(benchLoop, renderLoop);
-}
-
-async function sessions(): Promise<Bench> {
-  const { benchSessions, renderSessions, sessionsFailures } = await import('./sessions.ts');
-  return rowsOnly(benchSessions, renderSessions, sessionsFailures);
-}
-
-async function suspend(): Promise<Bench> {
-  const { benchSuspend, renderSuspend } = await import('./suspend.ts');
-  return promised(benchSuspend, renderSuspend);
 }
 
 async function cluster({ quick }: Setting): Promise<Report> {

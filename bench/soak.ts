@@ -1,11 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/entries/index.ts';
-import { TOOLS } from './breaches.ts';
-import type { OnProgress } from './quotas.ts';
-import { RawProcess } from './rawprocess.ts';
-import { type Summary, summarize } from './stats.ts';
+import type { Summary } from './stats.ts';
 import { short, table } from './table.ts';
 
 /** One part of the time. */
@@ -25,94 +19,7 @@ export interface SoakRow {
   readonly handles: number;
 }
 
-interface Visitor {
-  readonly source: string;
-  readonly limits?: LimitOptions;
-  readonly honest: boolean;
-  ended(result: RunResult): boolean;
-}
-
 const MB = 1024 * 1024;
-/** Samples of a soak: enough for a line through them. */
-const PARTS = 20;
-const quota = (limit: string) => (result: RunResult) => result.error?.code === 'ERR_QUOTA' && result.error.limit === limit;
-const loop = (body: string): string => `command\n  set s = "x"\n  while true\n    ${body}\n  endwhile\nendcommand\n`;
-
-/** Five honest turns and four hostile ones, in this order, repeated. */
-const VISITORS: readonly Visitor[] = [
-  { source: 'command\n  emit 1 + 2\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === '3' },
-  { source: loop('set s = "x"'), limits: { cpuMs: 20 }, honest: false, ended: quota('cpuMs') },
-  { source: 'command\n  emit tool.bench.Echo("a")\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === 'a' },
-  { source: 'command\n  emit secret\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === 'nil' },
-  { source: loop('set s = s + s'), limits: { memoryBytes: 4 * MB }, honest: false, ended: quota('memoryBytes') },
-  { source: 'command\n  set secret = 1\n  emit 1\nendcommand\n', honest: true, ended: ({ ok }) => ok },
-  { source: 'command\n  emit )\nendcommand\n', honest: true, ended: ({ error }) => error?.kind === 'syntax' },
-  { source: loop('emit s'), limits: { outputBytes: 64 * 1024 }, honest: false, ended: quota('outputBytes') },
-  {
-    source: 'command\n  emit tool.bench.Never()\nendcommand\n',
-    limits: { wallMs: 50 },
-    honest: false,
-    ended: ({ error }) => error?.code === 'ERR_TIMEOUT',
-  },
-];
-
-/** Keeps every core busy with honest and hostile turns. */
-export async function benchSoak(seconds: number, onProgress: OnProgress = () => {}): Promise<SoakRow[]> {
-  await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
-  await using raw = await RawProcess.open();
-  const rows: SoakRow[] = [];
-  // Every part goes on where the last one ended, so that each visitor comes even when the parts are short.
-  const visitors = inTurn(VISITORS);
-  for (let part = 1; part <= PARTS; part++) {
-    rows.push(await soak(runtime, raw, visitors, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
-    onProgress(part, PARTS);
-  }
-  return rows;
-}
-
-/** The items, again and again. */
-function* inTurn<T>(items: readonly T[]): Generator<T, never, undefined> {
-  for (;;) yield* items;
-}
-
-async function soak(
-  runtime: Runtime,
-  raw: RawProcess,
-  visitors: Generator<Visitor, never, undefined>,
-  ms: number,
-  until: number,
-): Promise<SoakRow> {
-  const end = performance.now() + ms;
-  const honest: number[] = [];
-  const bare: number[] = [];
-  let runs = 0;
-  let wrong = 0;
-  const lane = async (): Promise<void> => {
-    while (performance.now() < end) {
-      const visitor = visitors.next().value;
-      runs++;
-      const start = performance.now();
-      const result = await runtime.run(visitor.source, { limits: visitor.limits });
-      if (visitor.honest) honest.push(performance.now() - start);
-      if (!visitor.ended(result)) wrong++;
-    }
-  };
-  const beside = async (): Promise<void> => {
-    for (; performance.now() < end; await sleep(REST_MS)) bare.push((await raw.run('1')).ms);
-  };
-  await Promise.all([beside(), ...Array.from({ length: availableParallelism() }, lane)]);
-  const handles = openHandles();
-  return {
-    until,
-    runs,
-    wrong,
-    honestMs: summarize(honest),
-    rawMs: summarize(bare),
-    hostRssBytes: process.memoryUsage.rss(),
-    handles,
-  };
-}
-
 /** Open descriptors, or active resources where the system does not report descriptors. */
 export function openHandles(): number {
   // Node's active resources lack handles that do not keep the process alive, such as the pipes of workers.
@@ -120,13 +27,11 @@ export function openHandles(): number {
 }
 
 /** Parts that fill caches and start workers. The line is fitted to the others. */
-const WARM_PARTS = PARTS / 4;
+const WARM_PARTS = 5;
 /** Growth of the host after warming up that is too large to be garbage. */
 const GROWTH_BYTES = 64 * MB;
 /** Handles that may come and go: timers of ending runs, pipes of workers that are replaced. */
 const SPARE_HANDLES = 16;
-/** Pause between two raw isolates beside the turns. */
-const REST_MS = 50;
 /** Most by which honest turns may become slower than the raw isolate from the beginning of the line to its end. */
 const SLOWER = 1.5;
 

@@ -1,4 +1,4 @@
-// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, and with attackers of three tenants in kept isolates, fuzzing, a million runs of foreseen
+// The long forms of what .ci/run checks briefly: every benchmark in full, a soak with attackers, and with attackers of three tenants in kept isolates, fuzzing, a million runs of foreseen
 // programs, fifty thousand simulated schedules, a million of programs that are corrected, a million runs in kept isolates, a million programs under rules about origin, a hundred thousand with the labels of the second interpreter, and every planted mistake, a thousand kills of the gate's executor, every state of an approval
 // within four moves and of a session, a loop of v1 and a policy within two or three, twenty rounds of the failure matrix of hosts, three of what their operators see, half an hour of steady load, and stores with
 // a million sessions. Takes about three hours on two quiet cores, and `repair` three more; titles as arguments run those steps alone. A benchmark has three
@@ -17,8 +17,6 @@ const STEPS = new Map([
   ['tokens', promises('tokens')],
   ['loop', promises('loop')],
   ['suspend', promises('suspend')],
-  ['sessions', promises('sessions')],
-  ['soak', bench('soak', '--seconds', '600')],
   ['attackers', ['node', ['--no-warnings', 'test/attack/soak.ts', '600']]],
   ['tenants', ['npx', ['vitest', 'run', 'test/attack/tenants.test.ts'], { TENANTS_SECONDS: '600' }]],
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],

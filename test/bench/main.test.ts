@@ -118,21 +118,6 @@ describe('neuroscript bench', () => {
     ]);
   });
 
-  it('soak: honest and hostile turns side by side, none ends wrongly, the host stays as it is', { timeout: 300_000 }, () => {
-    const { status, stdout } = bench('soak', '--seconds=3', '--quick', '--json');
-    const row = z.object({ runs: z.number().positive(), wrong: z.literal(0), hostRssBytes: z.number(), handles: z.number() });
-    expect(report(row).parse(JSON.parse(stdout))).toMatchObject({ failures: [] });
-    expect(status).toBe(0);
-  });
-
-  it('sessions: many at once, none of which sees another', { timeout: 300_000 }, () => {
-    const { status, stdout } = bench('sessions', '--quick', '--json');
-    expect(status).toBe(0);
-    const row = z.object({ sessions: z.number(), turns: z.number(), turnsPerSecond: z.number(), crossed: z.literal(0) });
-    const { rows } = report(row).parse(JSON.parse(stdout));
-    expect(rows).toMatchObject([{ sessions: 40, turns: 200 }]);
-  });
-
   it('contexts: measures forks and tool calls, and says which promises are kept', { timeout: 300_000 }, () => {
     const { status, stdout } = bench('contexts', '--quick', '--json');
     const row = z.object({ what: z.string(), unit: z.string(), measured: summary });
@@ -142,9 +127,8 @@ describe('neuroscript bench', () => {
     expect([found.failures, status]).toEqual([[], 0]);
   });
 
-  it('an unknown benchmark and a soak of no time are usage errors', async () => {
+  it('an unknown benchmark is a usage error', async () => {
     expect(await misused('speed')).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });
-    expect(await misused('soak', '--seconds=0')).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });
     // A process of its own ends with the same code.
     expect(bench('speed')).toMatchObject({ status: 2, stdout: '' });
     // Only developers compare prices, and only they compare builds.
