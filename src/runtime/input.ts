@@ -3,7 +3,6 @@ import { flowInput, flowOf } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkTagged } from '../wire/foreign.ts';
-import { MAX_MAP_KEYS } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
@@ -44,7 +43,6 @@ export function inputOf(context: RunContext, request: RunRequest, said: Readonly
     forkId,
     turn,
     stdin: root.host.stdin !== null && !turn,
-    mapKeys: MAX_MAP_KEYS,
     ...defined({
       flow: flowInput(flowOf(guards), { read: [...said], userdata: [], ...defined(request.origins ?? {}), ...parts }),
     }),

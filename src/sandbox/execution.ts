@@ -138,8 +138,8 @@ export class Execution implements WorkerTask {
 
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
-    const { limits, mapKeys = Number.POSITIVE_INFINITY } = this.#input;
-    this.#worker.assign(this, frameLimit(limits), frameValues(limits), mapKeys);
+    const { limits } = this.#input;
+    this.#worker.assign(this, frameLimit(limits), frameValues(limits));
     this.#clock.begin();
     try {
       this.#worker.run(this.#id, this.#input, this.#isolate);

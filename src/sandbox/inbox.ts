@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { FrameReader, framesIn, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
+import { FrameReader, framesIn, parseFrames } from '../wire/frames.ts';
 import { PIECE_UNITS, textOf, textsOf } from '../wire/frametext.ts';
 import { parseInPieces } from '../wire/jsonpieces.ts';
 import { type Pieces, plainInPieces } from '../wire/pieces.ts';
@@ -12,8 +12,6 @@ import { readMarkedFrame, readWorkerFrame } from './workerframes.ts';
 interface Bounds {
   readonly bytes: number;
   readonly values: number;
-  /** In one map; the bound of all frames when absent. */
-  readonly keys?: number | undefined;
   /** Whether keys in the values of output and results keep the `$` that keeps their place. */
   readonly marked?: boolean | undefined;
 }
@@ -119,8 +117,8 @@ export class Inbox {
   /** Takes the frames of a long text later, in pieces, because decoding and parsing block the host. */
   async #takeLong(chunks: readonly Uint8Array[]): Promise<void> {
     this.#frames.pause();
-    const { values, keys = MAX_MAP_KEYS, marked } = this.#bounds;
-    const reading = readInPieces(chunks, values, keys, marked);
+    const { values, marked } = this.#bounds;
+    const reading = readInPieces(chunks, values, marked);
     let read: LongRead | null = null;
     while (read === null && !this.#owner.isOver()) {
       await nextRound();
@@ -161,8 +159,8 @@ interface LongRead {
  * Decodes, parses and reads the frames of a text in pieces. `chunks`: its bytes. `marked`: keys in the values of output and results have
  * the `$` that keeps their place. Throws `WireError`.
  */
-function* readInPieces(chunks: readonly Uint8Array[], maxValues: number, maxKeys?: number, marked = false): Pieces<LongRead> {
-  const { value, units } = yield* parseInPieces(textsOf(chunks), maxValues, maxKeys);
+function* readInPieces(chunks: readonly Uint8Array[], maxValues: number, marked = false): Pieces<LongRead> {
+  const { value, units } = yield* parseInPieces(textsOf(chunks), maxValues);
   const frames: WorkerFrame[] = [];
   for (const frame of framesIn(value)) {
     yield;

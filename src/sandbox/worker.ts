@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, frameHeader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS } from '../wire/frames.ts';
+import { encodeFrame, frameHeader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import type { HostFrame } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { inPieces, jsonBytes } from '../wire/pieces.ts';
@@ -148,12 +148,12 @@ export class WorkerProcess {
     return this.#dead || this.#killed;
   }
 
-  /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`, and `maxKeys` in one map. */
-  assign(task: WorkerTask, maxBytes: number, maxValues: number, maxKeys = MAX_MAP_KEYS): void {
+  /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`. */
+  assign(task: WorkerTask, maxBytes: number, maxValues: number): void {
     clearTimeout(this.#rest);
     this.#atRest = null;
     this.#task = task;
-    this.#inbox.bound({ bytes: maxBytes, values: maxValues, keys: maxKeys, marked: task.marksKeys });
+    this.#inbox.bound({ bytes: maxBytes, values: maxValues, marked: task.marksKeys });
   }
 
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
@@ -199,13 +199,12 @@ export class WorkerProcess {
   run(id: number, input: RunInput, owner?: Owner): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    const { limits, mapKeys = MAX_FRAME_VALUES, ...rest } = input;
-    const other = mapKeys === MAX_MAP_KEYS ? {} : { mapKeys };
+    const { limits, ...rest } = input;
     const known = this.#limits !== null && areSameLimits(limits, this.#limits);
     if (!known) this.cgroup?.limit(mostBytes(limits, this.restRss ?? this.baseRss ?? 0));
     this.#reuses = false;
     const isolate = owner === undefined ? undefined : this.#isolateOf(owner, limits);
-    this.send({ t: 'run', id, isolate, input: { ...rest, ...other, sources, ...(known ? {} : { limits }) } });
+    this.send({ t: 'run', id, isolate, input: { ...rest, sources, ...(known ? {} : { limits }) } });
     // Limits that are not frozen are copied, because they may change.
     this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }

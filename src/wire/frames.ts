@@ -316,21 +316,21 @@ export function checkCounts(depth: number, values: number, maxValues: number): v
 }
 
 /** Throws {@link WireError} for too many keys in one map. */
-export function checkKeys(keys: number, maxKeys: number): void {
-  if (keys > maxKeys) throw new WireError(`a map in a frame has more than ${maxKeys} keys`);
+export function checkKeys(keys: number): void {
+  if (keys > MAX_MAP_KEYS) throw new WireError(`a map in a frame has more than ${MAX_MAP_KEYS} keys`);
 }
 
 /** Why the host would refuse the text of a frame: the number of its values, or of the keys of one map; null when it would not. */
-export function excessOf(text: string, maxKeys = MAX_MAP_KEYS, maxValues = MAX_FRAME_VALUES): string | null {
+export function excessOf(text: string, maxValues = MAX_FRAME_VALUES): string | null {
   // The shortest entry of a map has five units and counts four.
   if (text.length > maxValues && shapeOf(text, maxValues).values > maxValues) {
     const why = maxValues === MAX_FRAME_VALUES ? '' : `: each needs ${VALUE_BYTES} bytes of journalBytes`;
     return `${maxValues} values${why}`;
   }
-  return text.length > maxKeys * 5 && hasWideMap(text, maxKeys) ? `${maxKeys} keys in one map` : null;
+  return text.length > MAX_MAP_KEYS * 5 && hasWideMap(text) ? `${MAX_MAP_KEYS} keys in one map` : null;
 }
 
-function hasWideMap(text: string, maxKeys: number): boolean {
+function hasWideMap(text: string): boolean {
   const keys: number[] = [];
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -339,7 +339,7 @@ function hasWideMap(text: string, maxKeys: number): boolean {
     else if (unit === CLOSE_LIST || unit === CLOSE_MAP) keys.pop();
     else if (unit === COLON) {
       const count = (keys.pop() ?? 0) + 1;
-      if (count > maxKeys) return true;
+      if (count > MAX_MAP_KEYS) return true;
       keys.push(count);
     }
   }

@@ -5,7 +5,7 @@ import type { CheckEnvironment } from './sourcereports.ts';
 /** A source of a run, or the number under which the worker keeps it. */
 export type SentSource = Source | { readonly kept: number };
 
-/** The input of a run as it is sent. Without limits it has those of the last run that this worker was sent, without `mapKeys` today's bound. */
+/** The input of a run as it is sent. Without limits it has those of the last run that this worker was sent. */
 export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
   readonly sources: readonly SentSource[];
   readonly limits?: LimitValues;

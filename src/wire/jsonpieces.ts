@@ -1,5 +1,5 @@
 import { WireError } from './errors.ts';
-import { checkCounts, checkKeys, KEY_VALUES, MAX_MAP_KEYS, NOT_JSON } from './frames.ts';
+import { checkCounts, checkKeys, KEY_VALUES, NOT_JSON } from './frames.ts';
 import { PIECE_UNITS } from './frametext.ts';
 import type { TaggedJson } from './protocol.ts';
 import { isList } from './tagged.ts';
@@ -40,14 +40,13 @@ export interface Parsed {
  * what is within them, in runs of about a piece, and no more of the text is held. Throws {@link WireError}; too many values may be noticed
  * when some of them are built.
  */
-export function parseInPieces(texts: Iterator<string>, maxValues: number, maxKeys = MAX_MAP_KEYS): Generator<void, Parsed> {
-  return new PieceParser(texts, maxValues, maxKeys).parse();
+export function parseInPieces(texts: Iterator<string>, maxValues: number): Generator<void, Parsed> {
+  return new PieceParser(texts, maxValues).parse();
 }
 
 class PieceParser {
   readonly #texts: Iterator<string>;
   readonly #maxValues: number;
-  readonly #maxKeys: number;
   readonly #open: Open[] = [];
   /** The part of the text that is held, and the place where it begins. */
   #text = '';
@@ -57,10 +56,9 @@ class PieceParser {
   #root: Built | null = null;
   #units = 0;
 
-  constructor(texts: Iterator<string>, maxValues: number, maxKeys: number) {
+  constructor(texts: Iterator<string>, maxValues: number) {
     this.#texts = texts;
     this.#maxValues = maxValues;
-    this.#maxKeys = maxKeys;
   }
 
   *parse(): Generator<void, Parsed> {
@@ -79,7 +77,7 @@ class PieceParser {
         this.#next(at);
       } else if (unit === COLON) {
         const top = this.#open.at(-1);
-        if (top !== undefined) checkKeys(++top.keys, this.#maxKeys);
+        if (top !== undefined) checkKeys(++top.keys);
         values += KEY_VALUES;
       }
       if (at - rested <= PIECE_UNITS) continue;

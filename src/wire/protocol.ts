@@ -91,8 +91,6 @@ export interface RunInput {
   readonly stdin: boolean;
   /** For a recorded run that a clock stopped: the fuel at that moment, and the clock. Then no clock stops the run otherwise. */
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
-  /** Most keys of one map in a frame of the run. Runs that were recorded before there was such a bound lack it, and have none. */
-  readonly mapKeys?: number;
   /** The labels that the run begins with, under flow rules. Absent without flow rules. */
   readonly flow?: FlowInput | undefined;
   /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */

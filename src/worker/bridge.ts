@@ -15,7 +15,7 @@ export interface HostPort {
 }
 
 /** The parts of a run that the bridge uses. */
-type BridgedRun = Pick<RunInput, 'limits' | 'probe' | 'mapKeys'>;
+type BridgedRun = Pick<RunInput, 'limits' | 'probe'>;
 
 const OUT = 'out';
 const PROBE = 'probe';
@@ -39,7 +39,6 @@ export class Bridge {
   nestedCpuMs = 0;
   readonly #port: HostPort;
   readonly #maxBytes: number;
-  readonly #maxKeys: number;
   readonly #maxValues: number;
   readonly #probed: boolean;
   #asked = false;
@@ -47,11 +46,10 @@ export class Bridge {
   #nests = false;
 
   /** Only a measured run (`probe`) may send frames of a probe. */
-  constructor(port: HostPort, { limits, probe, mapKeys = Number.POSITIVE_INFINITY }: BridgedRun) {
+  constructor(port: HostPort, { limits, probe }: BridgedRun) {
     this.#port = port;
     this.#probed = probe !== undefined;
     this.#maxBytes = frameLimit(limits);
-    this.#maxKeys = mapKeys;
     this.#maxValues = frameValues(limits);
   }
 
@@ -70,7 +68,7 @@ export class Bridge {
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
       return this.#halt(this.#tooLarge(kind, `does not fit into one frame of ${grouped(this.#maxBytes)} bytes`));
-    const excess = excessOf(text, this.#maxKeys, this.#maxValues);
+    const excess = excessOf(text, this.#maxValues);
     if (excess !== null) return this.#halt(this.#tooLarge(kind, `has more than ${excess}`));
     if (kind === OUT || kind === PROBE) {
       if (follows) this.#port.hold(text);

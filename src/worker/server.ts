@@ -1,7 +1,7 @@
 import type { Rejection } from '../wire/admission.ts';
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { excessOf, frameLimit, frameValues, MAX_FRAME_VALUES, MAX_MAP_KEYS, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import { excessOf, frameLimit, frameValues, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
 import type { HostFrame, SentInput, SentSource } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
@@ -153,11 +153,11 @@ export class Server implements HostPort, GuestPorts {
     }
   }
 
-  #complete({ sources, limits: sent, mapKeys = MAX_MAP_KEYS, ...rest }: SentInput): RunInput {
+  #complete({ sources, limits: sent, ...rest }: SentInput): RunInput {
     const limits = sent ?? this.#limits;
     if (limits === null) throw new Error('the first run has no limits');
     this.#limits = limits;
-    return { ...rest, limits, mapKeys, sources: sources.map((source) => this.#source(source)) };
+    return { ...rest, limits, sources: sources.map((source) => this.#source(source)) };
   }
 
   #source(sent: SentSource): Source {
@@ -225,11 +225,11 @@ export class Server implements HostPort, GuestPorts {
   }
 
   /** Sends a result. A value that is too large for a frame is refused here with its reason, before the host refuses the frame. */
-  #sendResult(id: number, ended: Ended, { limits, mapKeys = Number.POSITIVE_INFINITY }: RunInput): void {
+  #sendResult(id: number, ended: Ended, { limits }: RunInput): void {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
     const used = Buffer.byteLength(text, 'utf8');
-    const excess = excessOf(text, mapKeys, frameValues(limits));
+    const excess = excessOf(text, frameValues(limits));
     if (used <= allowed && excess === null) {
       this.write(text);
       return;

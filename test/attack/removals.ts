@@ -91,8 +91,7 @@ export const REMOVALS: readonly Removal[] = [
   // The form of frames.
   from(FRAMES, 'worker')('a frame larger than the limits allow', 'if (length > maxBytes) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('more values than a frame may have', 'if (values > maxValues) throw', 'if (false) throw'),
-  from(FRAMES, 'worker')('more keys in one map than a frame may have', 'if (keys > maxKeys) throw', 'if (false) throw'),
-  execution('more keys in one map than a frame may have', 'frameValues(limits), mapKeys', 'frameValues(limits), 2e9'),
+  from(FRAMES, 'worker')('more keys in one map than a frame may have', 'if (keys > MAX_MAP_KEYS) throw', 'if (false) throw'),
   from('src/sandbox/query.ts', 'worker')(
     'a report of more values',
     'MAX_REPORT_BYTES, MAX_FRAME_VALUES',

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import type { FinalReply, LimitOptions, RunHandlers, WorkerFiles } from '../../src/sandbox/index.ts';
 import { packageFiles } from '../../src/sandbox/launch.ts';
 import { BUILD_MARK, buildOf } from '../../src/wire/codecache.ts';
-import { MAX_MAP_KEYS } from '../../src/wire/frames.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { GuestCall, RunInput, TaggedJson } from '../../src/wire/protocol.ts';
 
@@ -66,7 +65,6 @@ export function inputOf(deed: string, globals: Record<string, TaggedJson> = {}, 
     forkId: 'f',
     turn: false,
     stdin: false,
-    mapKeys: MAX_MAP_KEYS,
   };
 }
 

@@ -161,7 +161,6 @@ export const RUN = z.looseObject({
   constants: VALUES.optional(),
   pure: z.array(z.string()).optional(),
   variables: z.array(z.looseObject({ name: z.string(), value: VALUE })).optional(),
-  mapKeys: position.optional(),
   call: z.looseObject({ name: z.string(), args: z.array(VALUE) }).nullable(),
   events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: VALUE })),
   limits: RECORDED_LIMITS,

@@ -5,7 +5,6 @@ import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { MAX_MAP_KEYS } from '../../wire/frames.ts';
 import type { Probe, RunProfile } from '../../wire/heat.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import { EMPTY_RUN, type RunInput, type Source } from '../../wire/protocol.ts';
@@ -282,7 +281,7 @@ export function givenInput(
   limits: LimitValues,
   { sources: [actions = { name: 'ACTIONS', text: '' }] = [], globals = {} }: RunRequest,
 ): RunInput {
-  const empty = { ...EMPTY_RUN, forkId: 'tried', turn: true, mapKeys: MAX_MAP_KEYS };
+  const empty = { ...EMPTY_RUN, forkId: 'tried', turn: true };
   return inputOf(run ?? empty, limits, actions, globals['userdata'] ?? {});
 }
 
