@@ -1,9 +1,10 @@
 /** The linter: finds mistakes in a program without running it. */
 import type { Span } from '../syntax/position.ts';
 import { positionAt } from '../syntax/position.ts';
+import { Comparisons } from '../vocabulary/names.ts';
 import { checkCalls } from './calls.ts';
 import { KEEPS_MEANING, LINTS } from './codes.ts';
-import type { CheckedFile, Edit, Environment, Finding, RawFinding } from './finding.ts';
+import type { CheckedFile, Edit, Environment, Finding, RawFinding, Report } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkHandlers } from './handlers.ts';
 import { checkIndices } from './indices.ts';
@@ -13,7 +14,7 @@ import { checkPatterns } from './patterns.ts';
 import { checkPlaceholders } from './placeholders.ts';
 import { checkTraps } from './traps.ts';
 import { checkUnseen } from './unseen.ts';
-import { checkVariables, globalsOf } from './variables.ts';
+import { checkGlobals, checkVariables, type Facts, factsOf, globalsOf } from './variables.ts';
 
 /** Most findings for the files of one program. */
 export const MAX_FINDINGS = 1000;
@@ -27,22 +28,44 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   const report = (file: CheckedFile, one: RawFinding): void => {
     found.get(file)?.push(one);
   };
-  const globals = globalsOf(environment);
-  checkCalls(files, environment, report);
-  checkVariables(files, environment, report);
-  checkLogic(files, report);
+  const comparisons = new Comparisons();
+  const facts = checkErrors(files, environment, comparisons, report);
+  checkVariables(files, facts, environment, comparisons, report);
   checkPatterns(files, report);
   checkPlaceholders(files, environment, report);
   checkUnseen(files, environment, report);
   checkKept(files, checkHandlers(files, environment, report), report);
   for (const file of files) {
-    checkFlow(file, globals, report);
     checkTraps(file, report);
     checkIndices(file, report);
   }
   return [...found]
-    .flatMap(([file, all]) => all.sort((a, b) => a.s - b.s || a.e - b.e).map((one) => placed(file, one)))
-    .slice(0, MAX_FINDINGS);
+    .flatMap(([file, all]) => all.sort((a, b) => a.s - b.s || a.e - b.e).map((one) => ({ file, one })))
+    .slice(0, MAX_FINDINGS)
+    .map(({ file, one }) => placed(file, one));
+}
+
+/** The errors of a file, in no order, without a limit, and without the names that are probably meant. */
+export function errorsOf(file: CheckedFile, environment: Environment): readonly RawFinding[] {
+  const found: RawFinding[] = [];
+  checkErrors([file], environment, new Comparisons(0), (_, one) => found.push(one));
+  return found.filter(({ code }) => LINTS[code].severity === 'error');
+}
+
+/** Runs the checks that find errors. */
+function checkErrors(
+  files: readonly CheckedFile[],
+  environment: Environment,
+  comparisons: Comparisons,
+  report: Report,
+): readonly Facts[] {
+  const globals = globalsOf(environment);
+  const facts = factsOf(files);
+  checkCalls(files, environment, comparisons, report);
+  checkGlobals(facts, globals, report);
+  checkLogic(files, report);
+  for (const file of files) checkFlow(file, globals, report);
+  return facts;
 }
 
 function placed({ file }: CheckedFile, { code, s, e, message, fix, edits, tool }: RawFinding): Finding {

@@ -6,14 +6,19 @@ import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import { groupAdvice, named, nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
+import { type Comparisons, groupAdvice, named, nearestTool, Suggestions, toolParts } from '../vocabulary/names.ts';
 import { nearestName } from '../vocabulary/spelling.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 
 /** Checks every call and every procedure name of all files. */
-export function checkCalls(files: readonly CheckedFile[], environment: Environment, report: Report): void {
-  const checker = new CallChecker(files, environment, report);
+export function checkCalls(
+  files: readonly CheckedFile[],
+  environment: Environment,
+  comparisons: Comparisons,
+  report: Report,
+): void {
+  const checker = new CallChecker(files, environment, comparisons, report);
   eachRoot(files, (file, root) => eachExpression(root, (expr) => checker.expression(file, expr)));
   checkDuplicates(files, report);
   for (const file of files) {
@@ -50,16 +55,17 @@ class CallChecker {
   readonly #denied: ReadonlyMap<string, string>;
   readonly #similarProcedures: Suggestions;
   readonly #similarTools: Suggestions;
+  /** What is said of the unknown tools of a group. */
+  readonly #advice = new Map<string, string>();
 
-  constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
+  constructor(files: readonly CheckedFile[], environment: Environment, comparisons: Comparisons, report: Report) {
     this.#report = report;
     this.#procedures = new Map([...(environment.procedures ?? []), ...proceduresOf(files)]);
     this.#tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
     this.#complete = environment.complete ?? false;
     const callable = [...this.#procedures.keys(), ...Object.keys(BUILTINS)];
-    this.#similarProcedures = new Suggestions((name) => nearestName(name, callable));
-    const tools = [...this.#tools.keys()];
-    this.#similarTools = new Suggestions((name) => nearestTool(name, tools));
+    this.#similarProcedures = new Suggestions(callable, nearestName, comparisons);
+    this.#similarTools = new Suggestions([...this.#tools.keys()], nearestTool, comparisons);
     this.#denied = new Map((environment.denied ?? []).map(({ name, reason }) => [name, reason]));
   }
 
@@ -133,6 +139,13 @@ class CallChecker {
 
   /** What there is in the group of an unknown tool, or else which groups there are. */
   #toolsLike(name: string): string {
+    const [group] = toolParts(name);
+    const advice = this.#advice.get(group) ?? this.#adviceOn(name);
+    this.#advice.set(group, advice);
+    return advice;
+  }
+
+  #adviceOn(name: string): string {
     const known = [...this.#tools.keys()];
     const groups = new Set(known.map((each) => `${toolParts(each)[0]}.…`));
     if (groups.size === 0) return 'no tools are known: do it without one';

@@ -3,17 +3,38 @@ import type { Block, Stmt } from '../syntax/ast.ts';
 import type { Expr, Name } from '../syntax/astexpressions.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, setBy, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
-import { Suggestions } from '../vocabulary/names.ts';
+import { type Comparisons, Suggestions } from '../vocabulary/names.ts';
 import { nearestName } from '../vocabulary/spelling.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { type Unit, unitsOf } from './scopes.ts';
 import { answering } from './unseen.ts';
 
+/** What the units of files read and write. */
+export function factsOf(files: readonly CheckedFile[]): readonly Facts[] {
+  return unitsOf(files).map((unit) => new Facts(unit));
+}
+
+/** Checks that no unit sets a global. */
+export function checkGlobals(all: readonly Facts[], globals: ReadonlySet<string>, report: Report): void {
+  for (const { sets, writes } of all)
+    for (const place of sets) {
+      if (!globals.has(place.name) || writes.get(place.name)?.role !== 'set') continue;
+      const message = `\`${place.name}\` is a global, which a program can read but not set`;
+      report(place.file, lint('LINT_SET_GLOBAL', place, message, 'set a variable with another name'));
+    }
+}
+
 /** Checks the variables of all units. */
-export function checkVariables(files: readonly CheckedFile[], environment: Environment, report: Report): void {
+export function checkVariables(
+  files: readonly CheckedFile[],
+  all: readonly Facts[],
+  environment: Environment,
+  comparisons: Comparisons,
+  report: Report,
+): void {
   const answers = answering(environment);
-  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants), answers };
-  for (const unit of unitsOf(files)) checkUnit(new Facts(unit), known, report);
+  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants), answers, comparisons };
+  for (const facts of all) checkUnit(facts, known, report);
   for (const file of files) {
     for (const { event } of file.file.events) {
       const facts = new Facts({ kind: 'event', parts: [], parameters: [] });
@@ -34,6 +55,7 @@ interface Known {
   readonly constants: ReadonlySet<string>;
   /** Tools whose result is to be tested. */
   readonly answers: ReadonlySet<string>;
+  readonly comparisons: Comparisons;
 }
 
 /** A name and its place in a unit. */
@@ -46,7 +68,7 @@ interface Place extends Name {
 type Role = 'parameter' | 'loop' | 'set';
 
 /** The names that a unit reads and writes. */
-class Facts {
+export class Facts {
   readonly unit: Unit;
   readonly reads: Place[] = [];
   /** Map keys that are bare names: `{a: 1}`. They are reads with a finding of their own. */
@@ -157,16 +179,11 @@ function checkUnit(facts: Facts, known: Known, report: Report): void {
     const message = `this variable hides ${what}: \`${place.name}\``;
     report(place.file, lint('LINT_SHADOWED_GLOBAL', place, message, 'give it another name'));
   }
-  for (const place of facts.sets) {
-    if (!globals.has(place.name) || facts.writes.get(place.name)?.role !== 'set') continue;
-    const message = `\`${place.name}\` is a global, which a program can read but not set`;
-    report(place.file, lint('LINT_SET_GLOBAL', place, message, 'set a variable with another name'));
-  }
 }
 
-function checkReads(facts: Facts, { globals, constants }: Known, report: Report): void {
+function checkReads(facts: Facts, { globals, constants, comparisons }: Known, report: Report): void {
   const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name) || constants.has(name);
-  const similar = new Suggestions((name) => nearestName(name, [...facts.writes.keys(), ...globals, ...constants]));
+  const similar = new Suggestions([...facts.writes.keys(), ...globals, ...constants], nearestName, comparisons);
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
     const meant = similar.of(place.name);

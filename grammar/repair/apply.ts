@@ -1,30 +1,21 @@
 /** Makes the changes of fixes in a text. */
 import type { Edit, RawEdit } from '../lint/finding.ts';
-import type { Span } from '../syntax/position.ts';
+import type { Position, Span } from '../syntax/position.ts';
 
 /**
  * The text with all edits made. Lines and columns are those of the findings; the text may have a byte order mark and any line ends,
  * and keeps them. An edit that overlaps an earlier one is left out.
  */
 export function withEdits(text: string, edits: readonly Edit[]): string {
-  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
-  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
   const newline = /\r\n?|\n/.exec(text)?.[0] ?? '\n';
-  const offsetOf = (line: number, column: number): number => {
-    let offset = starts[line - 1] ?? text.length;
-    for (let left = column - 1; left > 0; ) {
-      const character = String.fromCodePoint(text.codePointAt(offset) ?? 0);
-      offset += character.length;
-      // Cleaning removes control characters, so they have no column.
-      if (!REMOVED.test(character)) left -= 1;
-      if (offset >= (starts[line] ?? text.length)) return Math.min(offset, text.length);
-    }
-    return offset;
-  };
-  const placed = edits.map((edit) => ({
-    s: offsetOf(edit.line, edit.column),
-    e: offsetOf(edit.endLine, edit.endColumn),
-    text: edit.text.replaceAll('\n', newline),
+  const begins = inOrder(edits.map((edit) => ({ line: edit.line, column: edit.column, edit })));
+  const ends = inOrder(edits.map((edit) => ({ line: edit.endLine, column: edit.endColumn, edit })));
+  const [from, to] = [new Cursor(text), new Cursor(text)];
+  const starts = new Map(begins.map((place) => [place.edit, from.offsetOf(place)]));
+  const placed = ends.map((place) => ({
+    s: starts.get(place.edit) ?? 0,
+    e: to.offsetOf(place),
+    text: place.edit.text.replaceAll('\n', newline),
   }));
   let result = '';
   let at = 0;
@@ -36,9 +27,41 @@ export function withEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
+function inOrder<Place extends Position>(places: Place[]): readonly Place[] {
+  return places.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** Finds the offsets of ascending positions in one pass over a text. */
+class Cursor {
+  readonly #text: string;
+  readonly #starts: readonly number[];
+  #line = 0;
+  #column = 1;
+  #offset = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#starts = [
+      text.startsWith('\uFEFF') ? 1 : 0,
+      ...text.matchAll(/\r\n?|\n/g).map(({ index, 0: end }) => index + end.length),
+    ];
+  }
+
+  offsetOf({ line, column }: Position): number {
+    if (line !== this.#line) [this.#line, this.#column, this.#offset] = [line, 1, this.#starts[line - 1] ?? this.#text.length];
+    const end = this.#starts[line] ?? this.#text.length;
+    while (this.#column < column && this.#offset < end) {
+      const character = String.fromCodePoint(this.#text.codePointAt(this.#offset) ?? 0);
+      this.#offset += character.length;
+      // Cleaning removes control characters, so they have no column.
+      if (!REMOVED.test(character)) this.#column += 1;
+    }
+    return this.#offset;
+  }
+}
+
 const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F]/;
 
-/** Replacements in a text. */
 /** A replacement that belongs to a change. */
 export interface Change {
   readonly s: number;

@@ -1,12 +1,12 @@
 /** The rule of all fixes: none leaves a program with more errors than it had. */
-import { analyse } from '../lint/analyse.ts';
+import { errorsOf } from '../lint/analyse.ts';
 import type { LintCode } from '../lint/codes.ts';
 import type { Environment, Fix } from '../lint/finding.ts';
 import { parse } from '../syntax/parse.ts';
 import { withEdits } from './apply.ts';
 
-/** Most characters that are read again for the fixes of one text: half a second of work. */
-const MOST_READ = 1_000_000;
+/** Most characters that are read again to try fixes of one text alone, or one after the other: some tenths of a second of work. */
+const MOST_READ = 500_000;
 
 /** Number of fixes of a text that can be tried alone. */
 export function mostTried({ length }: string): number {
@@ -19,10 +19,17 @@ export function mostTried({ length }: string): number {
  */
 export function harmless<Found>(text: string, fixes: ReadonlyMap<Found, Fix>, environment: Environment): ReadonlyMap<Found, Fix> {
   if (fixes.size === 0) return fixes;
-  const before = errorsIn(text, text, environment);
+  const known = new KnownNames(text);
+  const before = errorsIn(text, known, environment);
+  const tried = new Map<string, boolean>();
   const holds = (some: readonly Fix[]): boolean => {
-    const edits = some.flatMap((fix) => fix.edits);
-    return errorsIn(withEdits(text, edits), text, environment) <= before;
+    const edited = withEdits(
+      text,
+      some.flatMap(({ edits }) => edits),
+    );
+    const found = tried.get(edited) ?? errorsIn(edited, known, environment) <= before;
+    tried.set(edited, found);
+    return found;
   };
   const all = [...fixes];
   const each = all.length <= mostTried(text);
@@ -35,7 +42,7 @@ export function harmless<Found>(text: string, fixes: ReadonlyMap<Found, Fix>, en
     if (joint.length > 0 && isFine(joint)) return new Map(joint);
   // Fixes that do not fit together: the earlier ones are kept.
   const kept: (readonly [Found, Fix])[] = [];
-  if (each) for (const one of alone) if (isFine([...kept, one])) kept.push(one);
+  for (const one of alone) if (tried.size < 2 * mostTried(text) && isFine([...kept, one])) kept.push(one);
   return new Map(kept);
 }
 
@@ -56,15 +63,27 @@ function joined<Found>(all: readonly (readonly [Found, Fix])[]): readonly (reado
 /** Findings about a name that stands in a text. Those of a text that does not parse cannot be seen. */
 const UNKNOWN: ReadonlySet<LintCode> = new Set(['LINT_UNKNOWN_PROCEDURE', 'LINT_UNKNOWN_TOOL']);
 
+/** The names that stand in a text. */
+class KnownNames {
+  readonly #text: string;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  has(name: string): boolean {
+    const known = this.#known.get(name) ?? this.#text.includes(name);
+    this.#known.set(name, known);
+    return known;
+  }
+}
+
 /** The syntax errors of a text, or the errors that the linter finds; without those about names that the original has, too. */
-function errorsIn(text: string, original: string, environment: Environment): number {
+function errorsIn(text: string, original: KnownNames, environment: Environment): number {
   const result = parse(text, { name: '' });
   if (!result.ok) return result.errors.length;
-  const { file } = result;
-  return analyse([{ file, text: result.text }], environment).filter(({ code, severity, line, column, endColumn }) => {
-    if (severity !== 'error') return false;
-    if (!UNKNOWN.has(code)) return true;
-    const name = [...result.text.slice(file.lines.starts[line - 1], file.lines.starts[line])].slice(column - 1, endColumn - 1);
-    return !original.includes(name.join(''));
-  }).length;
+  return errorsOf({ file: result.file, text: result.text }, environment).filter(
+    ({ code, s, e }) => !UNKNOWN.has(code) || !original.has(result.text.slice(s, e)),
+  ).length;
 }

@@ -2,7 +2,7 @@
 
 import { condition } from './condition.ts';
 import { translate } from './expression.ts';
-import { type Word, wordsOf } from './lexer.ts';
+import type { Word } from './lexer.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
 import { typeEnd } from './spelling.ts';
@@ -246,14 +246,16 @@ class Reader {
 
   /** Whether the block may change one of these names, which would change the count of the loop. */
   #changes(names: readonly string[]): boolean {
-    const body = wordsOf(this.#source.slice(this.#words.at(-1)?.e, (this.#words.at(-1)?.e ?? 0) + MAX_BODY));
+    const end = this.#words.at(-1)?.e ?? 0;
+    const body = this.#scope.between(end, end + MAX_BODY);
     let depth = 0;
     for (const [index, { text }] of body.entries()) {
       if (text === '{' || text === 'do') depth++;
       if ((text === '}' || text === 'done') && --depth <= 0) return false;
+      if (!names.includes(text)) continue;
       const [before, next, called] = [body[index - 1]?.text ?? '', body[index + 1]?.text ?? '', body[index + 2]?.text ?? ''];
       const sets = /^(?:[-+*/%]?=|\+\+|--)$/.test(next) || /^(?:\+\+|--)$/.test(before) || (next === '.' && MUTATES.test(called));
-      if (names.includes(text) && sets) return true;
+      if (sets) return true;
     }
     return true;
   }

@@ -4,7 +4,7 @@ import type { CheckedFile, Edit, Environment, Finding, Fix } from '../lint/findi
 import { proceduresOf } from '../lint/scopes.ts';
 import { clean } from '../syntax/clean.ts';
 import { MAX_SOURCE_BYTES, parse } from '../syntax/parse.ts';
-import { type LineTable, lineTable, type Position, positionAt } from '../syntax/position.ts';
+import { type LineTable, lastAtMost, lineTable, type Position, positionAt } from '../syntax/position.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
 import { applied, type Change } from './apply.ts';
 import { harmless, mostTried } from './harmless.ts';
@@ -114,7 +114,13 @@ function ownersOf<Error extends Wrong>(
   lines: LineTable,
 ): ReadonlyMap<number, Error> {
   const ordered = errors.toSorted((a, b) => a.line - b.line);
+  const wrong = ordered.map(({ line }) => line);
   const lineOf = (offset: number): number => positionAt(lines, offset).line;
+  /** Index of the first error in the lines of a change; none has it where there is none. */
+  const firstIn = ({ s, e }: Change): number => {
+    const first = lastAtMost(wrong, lineOf(s) - 1) + 1;
+    return (wrong[first] ?? Number.POSITIVE_INFINITY) <= lineOf(e) ? first : wrong.length;
+  };
   const joined = new Map<number, number>();
   const rootOf = (group: number): number => {
     const root = joined.get(group);
@@ -128,10 +134,9 @@ function ownersOf<Error extends Wrong>(
   }
   const owners = new Map<number, Error>();
   for (const [root, own] of Map.groupBy(changes, ({ group }) => rootOf(group))) {
-    const touching = ordered.find(({ line }) => own.some(({ s, e }) => lineOf(s) <= line && line <= lineOf(e)));
+    const touching = ordered[own.reduce((least, change) => Math.min(least, firstIn(change)), wrong.length)];
     const [first] = own;
-    const nearest =
-      parses || first === undefined ? undefined : (ordered.findLast(({ line }) => line <= lineOf(first.s)) ?? ordered[0]);
+    const nearest = parses || first === undefined ? undefined : (ordered[lastAtMost(wrong, lineOf(first.s))] ?? ordered[0]);
     const owner = touching ?? nearest;
     if (owner !== undefined) owners.set(root, owner);
   }

@@ -1,4 +1,5 @@
 /** The state of the translation of one program. */
+import { lastAtMost } from '../syntax/position.ts';
 import type { Kind } from './calls.ts';
 import type { Word } from './lexer.ts';
 import type { Renaming } from './reserved.ts';
@@ -50,8 +51,12 @@ export class Scope {
   before: string[] | null = null;
   /** Statements to insert after the current one. */
   after: string[] = [];
+  readonly #words: readonly Word[];
+  readonly #starts: readonly number[];
 
   constructor(words: readonly Word[], script: boolean, renamed: Renaming, tools: ReadonlySet<string>) {
+    this.#words = words;
+    this.#starts = words.map(({ s }) => s);
     this.procedures = proceduresOf(words);
     this.keys = keysOf(words);
     this.renamed = renamed;
@@ -61,6 +66,11 @@ export class Scope {
 
   kindOf(name: string): Kind {
     return this.kinds.get(name) ?? 'unknown';
+  }
+
+  /** The words of the text from one place to another. */
+  between(s: number, e: number): readonly Word[] {
+    return this.#words.slice(lastAtMost(this.#starts, s - 1) + 1, lastAtMost(this.#starts, e - 1) + 1);
   }
 
   guess(): void {

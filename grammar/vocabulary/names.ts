@@ -77,21 +77,41 @@ function isAlike(left: string, right: string): boolean {
   return left.startsWith(right) || right.startsWith(left) || editDistance(left, right) < 2;
 }
 
-/** Most names of one program that are looked up: each is compared with every candidate. */
-const MAX_LOOKUPS = 50;
+/** The pairs of characters that may still be compared for the unknown names of one program. */
+export class Comparisons {
+  left: number;
 
-/** Looks up unknown names, each once: a program may repeat one misspelt name thousands of times. */
+  /** `most`: by default some fifty milliseconds of work; with 0 nothing is looked up. */
+  constructor(most = 8_000_000) {
+    this.left = most;
+  }
+}
+
+/** Looks up unknown names among candidates, each once: a program may repeat one misspelt name thousands of times. */
 export class Suggestions {
-  readonly #lookUp: (name: string) => string | undefined;
+  readonly #lookUp: (name: string, candidates: readonly string[]) => string | undefined;
+  readonly #candidates: readonly string[];
   readonly #known = new Map<string, string | undefined>();
+  readonly #characters: number;
+  readonly #comparisons: Comparisons;
 
-  constructor(lookUp: (name: string) => string | undefined) {
+  constructor(
+    candidates: readonly string[],
+    lookUp: (name: string, candidates: readonly string[]) => string | undefined,
+    comparisons = new Comparisons(),
+  ) {
+    this.#candidates = candidates;
     this.#lookUp = lookUp;
+    this.#comparisons = comparisons;
+    this.#characters = candidates.reduce((sum, { length }) => sum + Math.min(length, LONGEST), 0);
   }
 
-  /** The name that is probably meant. */
+  /** The name that is probably meant; undefined for all further names once too much was compared. */
   of(name: string): string | undefined {
-    if (!this.#known.has(name) && this.#known.size < MAX_LOOKUPS) this.#known.set(name, this.#lookUp(name));
+    if (!this.#known.has(name) && this.#comparisons.left > 0) {
+      this.#comparisons.left -= Math.min(name.length, LONGEST) * this.#characters;
+      this.#known.set(name, this.#lookUp(name, this.#candidates));
+    }
     return this.#known.get(name);
   }
 }

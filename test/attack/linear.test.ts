@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ToolBench } from '../../src/testing/index.ts';
 import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
+import type { CheckReport } from '../../src/wire/sourcereports.ts';
 import { checkSources } from '../../src/worker/check.ts';
 import * as standard from '../../stdlib-tools/index.ts';
 import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
@@ -148,5 +149,39 @@ describe('issue 44, finding 3: checking takes time in proportion to', () => {
     };
     const before = await least(most / 8);
     expect(await least(most)).toBeLessThan(GROWTH ** DOUBLINGS * Math.max(before, NOISE_MS));
+  });
+});
+
+/** Characters of a program. */
+const LONG = 60_000;
+
+function long(begin: string, line: (index: number) => string, end: string): string {
+  let text = begin;
+  for (let index = 0; text.length < LONG; index++) text += line(index);
+  return `${text}${end}`;
+}
+
+describe('issue 44, finding 3: a program with very many mistakes is checked nearly as fast as one without', () => {
+  const name = (at: number, length: number): string => `n${at + 1000}`.padEnd(length, 'abcdefghij');
+  const list = (item: string): string => long('command\nemit [', () => item, '1]\nendcommand\n');
+  const statements = (line: (index: number) => string): string => long('command\n', line, 'endcommand\n');
+  const check = (text: string): CheckReport => checkSources([{ name: 'a', text }], 2 ** 20, {});
+  const least = async (text: string): Promise<number> => {
+    const tries: number[] = [];
+    for (let round = 0; round < 3; round++) tries.push(await cpuMs(() => check(text)));
+    return Math.min(...tries);
+  };
+
+  it.each<[string, string]>([
+    ['long names that nearly are those of others', statements((at) => `set ${name(at, 40)} = 1\nemit ${name(at % 50, 39)}x\n`)],
+    ['unknown procedures and names as keys in one line', list('f({n: 1}), ')],
+    ['statements of another language in one line', long('command\n', () => 'emit 1; ', '\nendcommand\n')],
+    ['loops of three parts', statements(() => 'for (let i = 0; i < 3; i++) {\n  emit i\n}\n')],
+    ['fixes that belong together', statements(() => 'x++\n')],
+  ])('%s', { timeout: 120_000 }, async (_, text) => {
+    const plain = statements((at) => `set a${at % 50} = ${at}\nemit a${at % 50}\n`);
+    expect(check(plain)).toMatchObject({ diagnostics: [], findings: [] });
+    expect(check(text).diagnostics.length + check(text).findings.length).toBeGreaterThan(90);
+    expect((await least(text)) / (await least(plain))).toBeLessThan(16);
   });
 });

@@ -1,4 +1,4 @@
-import { analyse, format, lexemesOf, parse } from '../../grammar/index.ts';
+import { format, lexemesOf } from '../../grammar/index.ts';
 import { complete } from '../../src/lsp/complete.ts';
 import { problemsOf } from '../../src/lsp/diagnose.ts';
 import { semanticTokens } from '../../src/lsp/highlight.ts';
@@ -8,6 +8,7 @@ import { definitionOf, referencesOf, renameSpots } from '../../src/lsp/navigate.
 import { folds, outline } from '../../src/lsp/outline.ts';
 import { Workspace } from '../../src/lsp/workspace.ts';
 import { Policy } from '../../src/tools/index.ts';
+import { checkSources } from '../../src/worker/check.ts';
 import type { ForeignReader } from './foreign.ts';
 
 /** Most units of a program here. It is checked, which takes so long for each unit that few units show quadratic time. */
@@ -51,6 +52,7 @@ const PIECES = [
     'set a = ',
     'set a = 1\n',
     'emit a\n',
+    'emit a; ',
     'a and ',
     '- ',
     'not ',
@@ -100,11 +102,9 @@ const inCommand = (text: string): string => `command\n${whole(text)}\nendcommand
 
 /** What the command line does with a program. */
 function checked(text: string): void {
-  const result = parse(text, { name: 'f' });
   lexemesOf(text, false);
   format(text, { name: 'f' });
-  if (!result.ok) return;
-  analyse([{ file: result.file, text }]);
+  checkSources([{ name: 'f', text }], 2 ** 20, {});
 }
 
 /** What an editor asks of a document, at its beginning, its middle and its end. */

@@ -211,7 +211,7 @@ function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
 
 /** Lists the tools that only --tools could provide. Without a tools file, such a call may or may not be a mistake. */
 function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly string[] {
-  const similar = new Suggestions((tool) => nearestTool(tool, standard));
+  const similar = new Suggestions(standard, nearestTool);
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
