@@ -11,7 +11,7 @@ import { dollar } from './shell.ts';
 import { filled, piecesOf, withEscapes } from './strings.ts';
 import { choice, plain, settled, unguarded, type Value } from './values.ts';
 
-const MAX_DEPTH = 60;
+const MAX_DEPTH = 180; // Three for each pair of brackets.
 
 /** Most `?.` of one value. Each repeats the text before it. */
 const MOST_GUARDS = 8;
@@ -58,8 +58,13 @@ class Expression extends Reader {
   }
 
   read(): Value {
+    return this.#deeper(() => this.#conditional());
+  }
+
+  /** Every way in which an expression contains another one passes here. */
+  #deeper(read: () => Value): Value {
     if (++this.#depth > MAX_DEPTH) throw new Unclear();
-    const value = this.#conditional();
+    const value = read();
     this.#depth--;
     return value;
   }
@@ -107,7 +112,7 @@ class Expression extends Reader {
 
   operand(level: number): Value {
     if (level > 8) return this.prefix();
-    if (level === 3 && /^(?:not|NOT)$/.test(this.peek() ?? '')) return this.#negated();
+    if (level === 3 && /^(?:not|NOT)$/.test(this.peek() ?? '')) return this.#deeper(() => this.#negated());
     let left = this.operand(level + 1);
     for (;;) {
       const word = this.words[this.at];
@@ -158,6 +163,10 @@ class Expression extends Reader {
   }
 
   prefix(): Value {
+    return this.#deeper(() => this.#prefixed());
+  }
+
+  #prefixed(): Value {
     const word = this.words[this.at];
     if (word === undefined) throw new Unclear();
     const next = this.words[this.at + 1];
@@ -245,6 +254,10 @@ class Expression extends Reader {
   }
 
   postfix(): Value {
+    return this.#deeper(() => this.#withMembers());
+  }
+
+  #withMembers(): Value {
     let value = this.#primary();
     const guards: string[] = [];
     for (;;) {

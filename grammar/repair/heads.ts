@@ -59,7 +59,10 @@ const OPERATORS_IN_WORDS = new Set(['and', 'or', 'is', 'in', 'mod', 'not', 'eq',
 /** A head without its `{`, `:`, `then` or `do`. */
 function trailer(words: readonly Word[]): { readonly words: readonly Word[]; readonly style: Head['style'] } {
   const last = words.at(-1);
-  if (words.length > 1 && last?.text === '{') return { ...trailer(words.slice(0, -1)), style: 'brace' };
+  if (words.length > 1 && last?.text === '{') {
+    const head = Math.max(words.findLastIndex(({ text }) => text !== '{') + 1, 1);
+    return { ...trailer(words.slice(0, head)), style: 'brace' };
+  }
   if (words.length > (words[0]?.text === 'while' ? 2 : 1) && last?.text === ':')
     return { words: words.slice(0, -1), style: 'colon' };
   if (words.length > 1 && /^(?:then|do|THEN|DO|Then|Do|begin)$/.test(last?.text ?? '') && words[0]?.text !== 'on')

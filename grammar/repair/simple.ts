@@ -15,14 +15,14 @@ import { lifted, plain, type Value } from './values.ts';
 
 const DECLARES = new Set('let const var local my readonly dim auto val final declare export'.split(' '));
 const TYPES = new Set('int long float double bool boolean string String char auto'.split(' '));
-const PRINTS = new Set(
-  'print println printf echo puts say write display output console.log fmt.Println console.info System.out.println fmt.Printf fmt.Print Console.WriteLine'.split(
-    ' ',
-  ),
-);
+const PRINTS = new Set([
+  ...'print println printf echo puts say write display output console.log fmt.Println console.info'.split(' '),
+  ...'System.out.println fmt.Printf fmt.Print Console.WriteLine'.split(' '),
+]);
 /** Words that begin a statement of the shell, where `$name` in a string is a value. */
 const SHELL = /^(?:echo|printf|\[|test|\$)$/;
 const KEYWORD_SET = new Set<string>(KEYWORDS);
+const MOST_BARS = 40; // Two for each block within a block.
 const STATEMENTS = ['set', 'emit', 'call', 'return', 'fail', 'must', 'whisper', 'break', 'continue'];
 
 /** The lines that replace a statement; none to delete it. Throws `Unclear`. */
@@ -332,7 +332,8 @@ class Simple {
     const at = this.#words.findIndex(({ text }, index) => text === '{' && this.#words[index - 1]?.text === 'each');
     const bars = this.#words.flatMap(({ text }, index) => (text === '|' ? [index] : []));
     const [open, close] = bars;
-    if (at < 3 || open !== at + 1 || close === undefined || this.#words.at(-1)?.text !== '}') return null;
+    if (at < 3 || open !== at + 1 || bars.length > MOST_BARS || close === undefined || this.#words.at(-1)?.text !== '}')
+      return null;
     const names = this.#words.slice(open + 1, close).flatMap(({ kind, text }) => (kind === 'name' ? [text] : []));
     for (const name of names) this.#scope.kinds.set(name, 'unknown');
     const of = plain(this.#value(this.#words.slice(0, at - 2)));
@@ -349,7 +350,8 @@ class Simple {
     if (first.kind === 'name' && this.#scope.procedures.has(first.text) && second?.text !== '(') return this.#callOf(this.#words);
     if (second?.text === '<<') return [`set ${first.text}[len(${first.text})] = ${plain(this.#value(this.#words.slice(2)))}`];
     const doubled = first.text === '(' && second?.text === '(';
-    if (doubled) return new Simple(this.#source, this.#words.slice(2, -2), this.#scope).lines();
+    // Three are no arithmetic of the shell.
+    if (doubled && this.#text(2) !== '(') return new Simple(this.#source, this.#words.slice(2, -2), this.#scope).lines();
     if (first.kind === 'name' && second !== undefined && second.kind !== 'mark') {
       const meant = nearestName(first.text.toLowerCase(), STATEMENTS);
       if (meant === undefined) throw new Unclear();

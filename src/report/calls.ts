@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../wire/journal.ts';
 import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
-import { jsonText } from '../wire/tagged.ts';
+import { jsonBeginning } from '../wire/tagged.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { clip, printable } from '../wire/text/printable.ts';
 import { counted, duration } from '../wire/text/units.ts';
@@ -66,5 +66,5 @@ function spentText({ turns, fuel, tokens }: AskSpent): string {
 }
 
 function compact(value: TaggedJson): string {
-  return clip(printable(jsonText(value)), WIDTH);
+  return clip(printable(jsonBeginning(value, WIDTH)), WIDTH);
 }

@@ -7,7 +7,7 @@ import type { CallSite } from './protocol.ts';
 /** Descriptions of failures: those with a code of the language, and those that arise outside of the interpreter. */
 
 /** Longest message kept, in UTF-16 units: the error text of a tool may have any length. */
-const MAX_MESSAGE = 4000;
+export const MAX_MESSAGE = 4000;
 
 /** The place of a failure; a failure without it has no place in a source. */
 type Site = Pick<CallSite, 'source' | 'line' | 'column'>;

@@ -2,7 +2,7 @@ import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../grammar/
 import { clipped } from './clip.ts';
 import { isPlaced } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
-import { isList, shownEntries } from './tagged.ts';
+import { isList, jsonBeginning, shownEntries } from './tagged.ts';
 
 /** Whether a value is one of those that were foreseen. */
 export function fits(known: ForeseenValue, value: TaggedJson): boolean {
@@ -107,6 +107,6 @@ const MOST_CHARACTERS = 80;
 function scalarText(scalar: ForeseenScalar, width: number): string {
   if (scalar === null) return 'nil';
   if (typeof scalar === 'object') return scalar.$num;
-  const text = JSON.stringify(scalar);
+  const text = jsonBeginning(scalar, width);
   return text.length <= width ? text : `${clipped(text, width)}…`;
 }

@@ -1,3 +1,4 @@
+import { clipped } from './clip.ts';
 import { isPlaced } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
 
@@ -59,6 +60,43 @@ function written(json: TaggedJson): string {
   return `{${shownEntries(json)
     .map(([name, item]) => `${JSON.stringify(name)}:${written(item)}`)
     .join(',')}}`;
+}
+
+/**
+ * The beginning of {@link jsonText}, without writing the rest: of a text of at most `units` it is the whole, and of a longer one more than
+ * `units`, so that a reader cuts it as it would cut the whole.
+ */
+export function jsonBeginning(json: TaggedJson, units: number): string {
+  let text = '';
+  const write = (value: TaggedJson): void => {
+    if (typeof value === 'string') text += quotedBeginning(value, units + 1 - text.length);
+    else if (value === null || typeof value !== 'object') text += JSON.stringify(value);
+    else if (isList(value)) {
+      text += '[';
+      for (const [index, item] of value.entries()) {
+        if (text.length > units) return;
+        if (index > 0) text += ',';
+        write(item);
+      }
+      text += ']';
+    } else {
+      text += '{';
+      for (const [index, [name, item]] of shownEntries(value).entries()) {
+        if (text.length > units) return;
+        text += `${index > 0 ? ',' : ''}${quotedBeginning(name, units + 1 - text.length)}:`;
+        write(item);
+      }
+      text += '}';
+    }
+  };
+  write(json);
+  return text;
+}
+
+/** A text as JSON; of a long one, at least so many units of its beginning. */
+function quotedBeginning(text: string, units: number): string {
+  // The cut may fall into a character.
+  return text.length <= units ? JSON.stringify(text) : JSON.stringify(clipped(text, units + 1)).slice(0, -1);
 }
 
 /** The value with the keys of its maps in one order. */

@@ -55,6 +55,17 @@ describe('the fixes of habits', () => {
     expect(changed).toEqual([]);
   });
 
+  it.each(['(', '{', 'not ', 'await ', '${', 'if (a) {\n', 'xs.each { |x| '])(
+    'issue 44, finding 3: are looked for in a program that nests %j without end',
+    (piece) => {
+      for (const begin of ['', 'command\nemit ']) {
+        const closed = piece.includes('|') ? ' }'.repeat(5000) : '';
+        const text = `${begin}${piece.repeat(5000)}1${closed}\n`;
+        expect(fixed(text, true).length).toBeGreaterThan(0);
+      }
+    },
+  );
+
   it('keep a byte order mark, line ends and characters beyond U+FFFF', () => {
     expect(fixed('\uFEFFcommand\r\n  set x = "😀"\r\n  x += "a"\r\n  emit x\r\nendcommand\r\n')).toBe(
       '\uFEFFcommand\r\n  set x = "😀"\r\n  set x = x + "a"\r\n  emit x\r\nendcommand\r\n',

@@ -5,7 +5,7 @@ import { MAX_DEPTH } from '../../src/wire/decoder.ts';
 import { parseFrame } from '../../src/wire/frames.ts';
 import { isIndex, isPlaced, keyOf, moves, nameOf } from '../../src/wire/mapkeys.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { jsonText, plainMaps } from '../../src/wire/tagged.ts';
+import { jsonBeginning, jsonText, plainMaps } from '../../src/wire/tagged.ts';
 import { ErrorValue, TooLargeError, ValueError } from '../../src/wire/values.ts';
 
 /** Keys of every kind: whole numbers that JavaScript moves, those that it does not, tags, and what needs a second `$`. */
@@ -183,6 +183,34 @@ describe('values as results show them', () => {
         expect(JSON.stringify(plainMaps(json))).toBe(JSON.stringify(JSON.parse(textOf(tagged(value)))));
       }),
     );
+  });
+
+  it('have the same beginning where only that is written', () => {
+    fc.assert(
+      fc.property(model, fc.nat(60), (value, units) => {
+        const json = encode(value);
+        const [whole, beginning] = [jsonText(json), jsonBeginning(json, units)];
+        expect([beginning.slice(0, units), beginning.length > units]).toEqual([whole.slice(0, units), whole.length > units]);
+      }),
+    );
+    for (const units of [4, 5, 6, 7]) expect(jsonBeginning('abc😀de', units).slice(0, units)).toBe('"abc😀de"'.slice(0, units));
+  });
+
+  it('are not read further than their beginning is long', () => {
+    const text = 'x'.repeat(2 ** 20);
+    expect(jsonBeginning({ a: [text, text] }, 400).length).toBeLessThan(420);
+    const read: string[] = [];
+    const items = new Proxy(
+      Array.from({ length: 10_000 }, (_, index) => index),
+      {
+        get: (list, key) => {
+          read.push(String(key));
+          return Reflect.get(list, key);
+        },
+      },
+    );
+    expect(jsonBeginning(items, 400).length).toBeLessThan(410);
+    expect(read.length).toBeLessThan(1000);
   });
 
   it('are the same object where no key has a $ of its place', () => {

@@ -3,7 +3,7 @@ import { amount, clip, counted, type Palette, paragraph, printable, quantity } f
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import type { Source, WorkerUsage } from '../../wire/protocol.ts';
-import { jsonText } from '../../wire/tagged.ts';
+import { jsonBeginning } from '../../wire/tagged.ts';
 import { parsePair } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -90,7 +90,8 @@ async function help({ terminal }: Scene): Promise<ExitCode> {
 }
 
 async function vars({ session, terminal }: Scene): Promise<ExitCode> {
-  for (const { name, value } of session.variables) terminal.out.line(`${name} = ${clip(printable(jsonText(value)), WIDTH)}`);
+  for (const { name, value } of session.variables)
+    terminal.out.line(`${name} = ${clip(printable(jsonBeginning(value, WIDTH)), WIDTH)}`);
   return EXIT.ok;
 }
 

@@ -1,6 +1,7 @@
 import { defined } from '../../wire/defined.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { jsonBeginning } from '../../wire/tagged.ts';
 import { actionsOf, type FailedAttempt, type Problem } from '../record/record.ts';
 import { rangeOf } from './problems.ts';
 
@@ -54,7 +55,8 @@ export function feedbackOn(attempt: FailedAttempt, number: number, left: number)
   const ran = end !== 'rejected';
   const [calls, omittedCalls] = ran ? callsOf(journal) : [[], 0];
   const shown = problems.slice(0, MAX.problems);
-  const program = actions === null ? null : numbered(actions);
+  // Line numbers only make it longer.
+  const program = actions === null ? null : numbered(actions.slice(0, MAX.program + 1));
   const omitted = [
     count(omittedCalls, 'call'),
     count(problems.length - shown.length, 'problem'),
@@ -134,7 +136,7 @@ function subjectOf(entry: JournalEntry): string {
 }
 
 function json(value: TaggedJson): string {
-  return short(JSON.stringify(value));
+  return short(jsonBeginning(value, MAX.text));
 }
 
 function numbered(actions: string): string {

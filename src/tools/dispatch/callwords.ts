@@ -1,6 +1,7 @@
-import { shorten } from '../../wire/errorinfo.ts';
+import { MAX_MESSAGE, shorten } from '../../wire/errorinfo.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { jsonBeginning } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
 import { mayChange } from '../grant/granted.ts';
@@ -11,7 +12,7 @@ import type { MadeCall } from './recorded.ts';
 
 /** A recorded call in a few words. */
 export function shortCall(entry: JournalEntry): string {
-  const args = entry.kind === 'tool' ? entry.args.map((arg) => JSON.stringify(arg)).join(', ') : '';
+  const args = entry.kind === 'tool' ? entry.args.map((arg) => jsonBeginning(arg, MAX_MESSAGE)).join(', ') : '';
   return shorten(`${entry.kind === 'tool' ? entry.name : entry.kind}(${args})`);
 }
 
