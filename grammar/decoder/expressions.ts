@@ -8,7 +8,7 @@
  */
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
 import { BUILTIN_WORDS, except, type Lexis, textOf } from './lexis.ts';
-import { type Brackets, bracketsOf, type Place, placesOf } from './places.ts';
+import { type Brackets, bracketsOf, type ExpressionPlace, placesOf } from './places.ts';
 
 /** Defines the expressions of all places. `calls`: whether any tool can be called, by the rule `tool` of the brackets around. */
 export function expressions(
@@ -25,7 +25,7 @@ const SYMBOLS = any('*', '%', '+', '<', '>', '<=', '>=', '==', '!=', '&', '|', '
 const CONSTANTS = any('true', 'false', 'nil');
 const PREFIX_WORDS = any('not', 'no', 'some', 'typeof');
 
-function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, inside, before }: Place): void {
+function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, inside, before }: ExpressionPlace): void {
   const at = (kind: string): Form => rule(`${kind}-${letter}`);
   const own = (kind: string): Form => rule(`${kind}-${inside.letter}`);
   const define = (kind: string, ...alternatives: readonly Part[]): Form =>
@@ -48,7 +48,7 @@ function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, in
     all('eval', gaps.any, own('group'), at('c')),
     ...(calls ? [all(own('tool'), at('c'))] : []),
   );
-  const closed = (by: Place['before']): Form => at(before === by ? 'e' : 'c');
+  const closed = (by: ExpressionPlace['before']): Form => at(before === by ? 'e' : 'c');
   const braced = [own('map'), ...(inside.templates ? [own('text')] : [])];
   const grouped = [own('group'), ...(inside.templates ? [own('template')] : [])];
   const texts = inside.templates && lexis.doubleBrackets ? [own('texts')] : [];

@@ -26,7 +26,7 @@ export interface Brackets {
 }
 
 /** A place for expressions. */
-export interface Place {
+export interface ExpressionPlace {
   readonly letter: Letter;
   readonly gaps: Gaps;
   readonly inside: Brackets;
@@ -52,12 +52,12 @@ export function bracketsOf(lexis: Lexis): readonly Brackets[] {
 }
 
 /** The places in a line outside of brackets, and those in brackets. */
-export function placesOf({ line }: Lexis, brackets: readonly Brackets[]): readonly Place[] {
-  return brackets.flatMap((inside): readonly Place[] => {
+export function placesOf({ line }: Lexis, brackets: readonly Brackets[]): readonly ExpressionPlace[] {
+  return brackets.flatMap((inside): readonly ExpressionPlace[] => {
     const { letter, gaps, beforeBrace, beforeBracket } = inside;
     return [
       ...(letter === 'b' ? (['l', 'k'] as const) : []).map(
-        (each): Place => ({ letter: each, gaps: line, inside, before: each === 'k' ? 'word' : 'mark' }),
+        (each): ExpressionPlace => ({ letter: each, gaps: line, inside, before: each === 'k' ? 'word' : 'mark' }),
       ),
       { letter, gaps, inside, before: 'mark' },
       ...(beforeBrace === letter ? [] : [{ letter: beforeBrace, gaps, inside, before: 'brace' } as const]),

@@ -9,7 +9,7 @@ import { Evaluation } from './expressions.ts';
 import { isHarmless, whyEndless } from './lookahead.ts';
 import { operationsOf } from './operations.ts';
 import type { Session } from './session.ts';
-import { Endings, either, FREE, fuel, type Place, type Point, plus, repeated, State, sum, times } from './state.ts';
+import { Endings, either, FREE, fuel, type Point, plus, repeated, State, type Surroundings, sum, times } from './state.ts';
 import {
   type Abstract,
   isWithin,
@@ -33,7 +33,7 @@ const MOST_PASSES = 10_000;
 
 /** The functions that loops use to follow their bodies. */
 export interface Follows {
-  block(block: Block, start: Point, place: Place): Endings;
+  block(block: Block, start: Point, place: Surroundings): Endings;
   /** The point of an error that arises between two points. */
   raised(start: Point, end: Point): Point;
 }
@@ -48,7 +48,7 @@ export class Loops {
   }
 
   /** Follows a `while`. */
-  while(stmt: WhileStmt, start: Point, place: Place): Endings {
+  while(stmt: WhileStmt, start: Point, place: Surroundings): Endings {
     const endings = new Endings();
     let here: Point | undefined = start;
     let certain = true;
@@ -81,7 +81,12 @@ export class Loops {
    * The description of the variables at the beginning of this and any later pass. It keeps only facts that a further pass keeps true.
    * `follow` follows one pass, and returns the point at which the next one begins.
    */
-  #settled({ body }: ForStmt | WhileStmt, start: State, { guard }: Place, follow: (state: State) => Point | undefined): State {
+  #settled(
+    { body }: ForStmt | WhileStmt,
+    start: State,
+    { guard }: Surroundings,
+    follow: (state: State) => Point | undefined,
+  ): State {
     const { names, any } = this.#session.changes.of(body, guard?.handler);
     if (any) return State.any;
     const unknown = start.without(names);
@@ -97,7 +102,12 @@ export class Loops {
   }
 
   /** Follows one pass of a `while`. Returns whether the condition holds, and where the next pass begins. */
-  #pass(stmt: WhileStmt, start: Point, place: Place, endings: Endings): { truth: boolean | undefined; next: Point | undefined } {
+  #pass(
+    stmt: WhileStmt,
+    start: Point,
+    place: Surroundings,
+    endings: Endings,
+  ): { truth: boolean | undefined; next: Point | undefined } {
     const { pass, operation } = this.#session.costs.steps;
     const begin = plus(start, fuel(pass.amount + operation.amount * operationsOf(stmt.cond)));
     const evaluation = new Evaluation(this.#session, begin.state);
@@ -112,7 +122,7 @@ export class Loops {
   }
 
   /** Follows the body of a loop once. Returns where the next pass begins. */
-  #once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
+  #once(body: Block, start: Point, place: Surroundings, endings: Endings): Point | undefined {
     let next: Point | undefined;
     for (const [ending, point] of this.#follows.block(body, start, { ...place, top: false }).all()) {
       if (ending === 'normal' || ending === 'continue') next = either(next, point);
@@ -122,7 +132,7 @@ export class Loops {
   }
 
   /** Follows a `for each`. */
-  each(stmt: ForStmt, start: Point, place: Place): Endings {
+  each(stmt: ForStmt, start: Point, place: Surroundings): Endings {
     const evaluation = new Evaluation(this.#session, start.state);
     const over = evaluation.value(stmt.over);
     const at = { ...plus(start, evaluation.cost), state: evaluation.state };
@@ -148,7 +158,7 @@ export class Loops {
     here: Point,
     over: Abstract,
     count: { readonly least: number; readonly most: number },
-    place: Place,
+    place: Surroundings,
     endings: Endings,
   ): void {
     const any = passOf(over);

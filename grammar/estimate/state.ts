@@ -200,7 +200,7 @@ export interface Guard {
 }
 
 /** The surroundings of a block. */
-export interface Place {
+export interface Surroundings {
   /** The handler that runs first on an error. */
   readonly guard: Guard | undefined;
   readonly inHandler: boolean;

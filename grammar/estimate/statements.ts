@@ -13,7 +13,7 @@ import { isHarmless, RESULT } from './lookahead.ts';
 import { type Follows, Loops } from './loops.ts';
 import { statementOperations } from './operations.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
-import { type Ending, Endings, either, FREE, fuel, type Guard, type Place, type Point, plus, State } from './state.ts';
+import { type Ending, Endings, either, FREE, fuel, type Guard, type Point, plus, State, type Surroundings } from './state.ts';
 import { type Abstract, asText, knownNumber, NOTHING, truthOf, UNKNOWN } from './values.ts';
 
 /** Most calls of a loop that run together, with the widest limit. */
@@ -37,14 +37,14 @@ class Follower implements Follows {
     this.#loops = new Loops(session, this);
   }
 
-  block(block: Block, start: Point, around: Place): Endings {
+  block(block: Block, start: Point, around: Surroundings): Endings {
     this.#session.enter(BLOCK_LEVELS);
     const endings = this.#body(block, start, around);
     this.#session.leave(BLOCK_LEVELS);
     return endings;
   }
 
-  #body({ stmts, onError }: Block, start: Point, around: Place): Endings {
+  #body({ stmts, onError }: Block, start: Point, around: Surroundings): Endings {
     const own = onError === undefined ? undefined : { id: ++this.#guards, handler: onError };
     const place = { ...around, guard: own ?? around.guard };
     const endings = new Endings();
@@ -64,7 +64,7 @@ class Follower implements Follows {
   }
 
   /** Follows one statement of a block, and the handlers of its errors. Returns where execution continues. */
-  #guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
+  #guarded(stmt: Stmt, start: Point, place: Surroundings, own: Guard | undefined, endings: Endings): Point | undefined {
     // Following a statement copies the known variables a few times.
     this.#session.step(1 + (start.state.size >> 3));
     let next: Point | undefined;
@@ -107,7 +107,7 @@ class Follower implements Follows {
     return endings;
   }
 
-  #statement(stmt: Stmt, before: Point, place: Place): Endings {
+  #statement(stmt: Stmt, before: Point, place: Surroundings): Endings {
     const { statement, operation } = this.#session.costs.steps;
     const start = plus(before, fuel(statement.amount + operation.amount * statementOperations(stmt)));
     switch (stmt.k) {
@@ -139,8 +139,8 @@ class Follower implements Follows {
     { body }: ForStmt | TogetherStmt,
     calls: number,
     start: Point,
-    follow: (start: Point, place: Place) => Endings,
-    place: Place,
+    follow: (start: Point, place: Surroundings) => Endings,
+    place: Surroundings,
   ): Endings {
     const endings = new Endings();
     let all: Point | undefined;
@@ -157,7 +157,7 @@ class Follower implements Follows {
     return endings;
   }
 
-  #simple(stmt: Stmt, start: Point, place: Place): Endings {
+  #simple(stmt: Stmt, start: Point, place: Surroundings): Endings {
     const evaluation = new Evaluation(this.#session, start.state);
     const endings = new Endings();
     const value = this.#effect(stmt, evaluation, place);
@@ -176,7 +176,7 @@ class Follower implements Follows {
   }
 
   /** Follows the effects of a statement. Returns its value. */
-  #effect(stmt: Stmt, evaluation: Evaluation, place: Place): Abstract | undefined {
+  #effect(stmt: Stmt, evaluation: Evaluation, place: Surroundings): Abstract | undefined {
     switch (stmt.k) {
       case 'set':
         return place.together !== undefined ? this.#later(stmt, evaluation, place.together) : this.#assignment(stmt, evaluation);
@@ -280,7 +280,7 @@ class Follower implements Follows {
     }
   }
 
-  #choice({ cond, then, else: otherwise }: IfStmt, start: Point, place: Place): Endings {
+  #choice({ cond, then, else: otherwise }: IfStmt, start: Point, place: Surroundings): Endings {
     const evaluation = new Evaluation(this.#session, start.state);
     const truth = truthOf(evaluation.value(cond));
     const at = { ...plus(start, evaluation.cost), state: evaluation.state };

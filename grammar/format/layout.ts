@@ -14,7 +14,7 @@ const STEP = 2;
 const CONTINUED = 4;
 
 /** The place of a sequence: its indentation, the columns that must fit after it, and whether line ends are free. */
-interface Place {
+interface Placement {
   readonly indent: number;
   readonly tail: number;
   readonly free: boolean;
@@ -39,7 +39,7 @@ class Writer {
     this.#measure = new Measure(bracketsApart);
   }
 
-  sequence(nodes: readonly Node[], place: Place): void {
+  sequence(nodes: readonly Node[], place: Placement): void {
     const { columns, ends } = this.#measure.of(nodes);
     if (this.#column + columns + (ends ? 0 : place.tail) <= WIDTH) {
       this.#flat(nodes, 0, nodes.length);
@@ -53,7 +53,7 @@ class Writer {
   }
 
   /** Writes the nodes in order. Breaks the chosen bracket or, without one, every bracket that does not fit. */
-  #inOrder(nodes: readonly Node[], chosen: number, place: Place): void {
+  #inOrder(nodes: readonly Node[], chosen: number, place: Placement): void {
     for (const [index, node] of nodes.entries()) {
       if (node.k === 'note') continue;
       if (spaced(nodes, index)) this.#write(' ');
@@ -64,7 +64,7 @@ class Writer {
     }
   }
 
-  #fits(nodes: readonly Node[], index: number, { tail }: Place): boolean {
+  #fits(nodes: readonly Node[], index: number, { tail }: Placement): boolean {
     const node = nodes[index];
     if (node === undefined) return true;
     const { columns, ends } = this.#measure.node(node);
@@ -79,7 +79,7 @@ class Writer {
   }
 
   /** Index of the last bracket that, broken, makes all the rest fit; −1 when there is none. */
-  #chosen(nodes: readonly Node[], { indent, tail }: Place): number {
+  #chosen(nodes: readonly Node[], { indent, tail }: Placement): number {
     const heads: number[] = [];
     for (let index = 0, columns = this.#column; index < nodes.length; index++) {
       heads.push(columns + (spaced(nodes, index) ? 1 : 0));
@@ -101,7 +101,7 @@ class Writer {
     return node === undefined ? { columns: 0, ends: false } : this.#measure.node(node);
   }
 
-  #atOperators(nodes: readonly Node[], operators: readonly number[], place: Place): void {
+  #atOperators(nodes: readonly Node[], operators: readonly number[], place: Placement): void {
     const indent = place.indent + (place.free ? STEP : CONTINUED);
     let from = 0;
     for (const end of [...operators, nodes.length]) {

@@ -5,7 +5,7 @@ import type { Block } from './blocks.ts';
 import type { Piece } from './pieces.ts';
 
 /** A definition, a command block, or statements outside of both. */
-interface Part {
+interface ProgramPart {
   readonly kind: 'func' | 'command' | 'on' | 'loose';
   readonly s: number;
   e: number;
@@ -21,7 +21,7 @@ const DEFINES = /^(?:func|function|def|fn|fun|sub|proc|procedure|async|const|let
 /** Collects the parts of a program, and adds a missing command block or `main`. */
 export class Layout {
   readonly #text: string;
-  readonly #parts: Part[] = [];
+  readonly #parts: ProgramPart[] = [];
   #changes: Change[] = [];
   /** Whether the last statement ended a procedure. */
   #closedFunc = false;

@@ -3,7 +3,7 @@ import { type Kind, methodCall } from './calls.ts';
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import type { Scope } from './scope.ts';
-import { filled, fillFormat, type Part } from './strings.ts';
+import { filled, fillFormat, type TextPart } from './strings.ts';
 import { called, choice, plain, plus, settled, unguarded, type Value } from './values.ts';
 
 /** Binary operators, with their precedence and their spelling in NeuroScript. */
@@ -129,7 +129,7 @@ function comparedIfThere(
 }
 
 /** Joins texts. A template is used, because a sum of texts that spell numbers would be a number. */
-export function partsOf(value: Value): readonly Part[] {
+export function partsOf(value: Value): readonly TextPart[] {
   const fixed = /^"([^"\\]*)"$/.exec(value.text)?.[1];
   return value.parts ?? [fixed ?? { value: plain(value) }];
 }

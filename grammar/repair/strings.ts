@@ -63,10 +63,10 @@ export function withEscapes(written: string): string {
 }
 
 /** A part of text: fixed, or a value. */
-export type Part = string | { readonly value: string };
+export type TextPart = string | { readonly value: string };
 
 /** A string with values in NeuroScript: a template, with escapes and braces as values of their own. */
-export function filled(pieces: readonly Part[]): string {
+export function filled(pieces: readonly TextPart[]): string {
   const fixed = pieces.filter((piece) => typeof piece === 'string').join('');
   if (pieces.every((piece) => typeof piece === 'string')) return quoted(fixed);
   const written = (text: string): string => (/[\\`{}]/.test(text) ? `{{${quoted(text).replaceAll('\n', '\\n')}}}` : text);
@@ -82,7 +82,7 @@ function spaced(value: string): string {
 /** `"n is {}"` or `"n is %d"` with values filled in. */
 export function fillFormat(written: string, values: readonly string[]): string {
   const text = written.slice(1, -1).replace(/\\n$/, '');
-  const pieces: Part[] = [];
+  const pieces: TextPart[] = [];
   let [from, next] = [0, 0];
   for (const hole of text.matchAll(/\{(\d*)\}|%[sdiv]|\{[^{}]*\}|%[^\s]/g)) {
     if (!/^(?:\{\d*\}|%[sdiv])$/.test(hole[0])) throw new Unclear();

@@ -8,13 +8,13 @@ import { SEARCHES, searched } from './search.ts';
 import { called, plain, settled, type Value } from './values.ts';
 
 /** The places of a call in the text. */
-interface Place {
+interface CallSpans {
   readonly s: number;
   readonly e: number;
 }
 
 /** What a call of a tool means whose arguments are those of another language; null where it is a call like any other. */
-export function foreignToolCall(scope: Scope, name: string, args: readonly Value[], { s, e }: Place): Value | null {
+export function foreignToolCall(scope: Scope, name: string, args: readonly Value[], { s, e }: CallSpans): Value | null {
   const [list, by, start, ...more] = args;
   const [group, local] = toolParts(name.toLowerCase());
   if (list === undefined || by === undefined || more.length > 0 || list.form?.k === 'arrow') return null;
@@ -49,7 +49,7 @@ function byKey(
   local: string,
   of: string,
   { params, body }: { readonly params: readonly string[]; readonly body: Value },
-  { s, e }: Place,
+  { s, e }: CallSpans,
 ): Value | null {
   const [, minus, item, key] = /^(-?)(\w+)\.(\w+)$/.exec(plain(body)) ?? [];
   if (params.length !== 1 || item !== params[0] || key === undefined) return null;
@@ -64,6 +64,6 @@ function fieldOf({ text, literal, kind }: Value): string | null {
 }
 
 /** The list of a field of each item. */
-function fieldsOf(of: string, field: string, { s, e }: Place): Value {
+function fieldsOf(of: string, field: string, { s, e }: CallSpans): Value {
   return { text: '', kind: 'list', s, e, form: { k: 'each', names: '_item', of, cond: null, item: `_item.${field}` } };
 }

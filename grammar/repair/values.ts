@@ -1,7 +1,7 @@
 /** Translated values of expressions. */
 import { type Kind, kindOfCall } from './calls.ts';
 import { type Scope, Unclear } from './scope.ts';
-import type { Part } from './strings.ts';
+import type { TextPart } from './strings.ts';
 
 /** A part of an expression as NeuroScript, with its place in the old text. */
 export interface Value {
@@ -16,7 +16,7 @@ export interface Value {
   /** What the items of a list are, where all are of one kind. */
   readonly items?: Kind | undefined;
   /** Set for text that is joined from parts. */
-  readonly parts?: readonly Part[];
+  readonly parts?: readonly TextPart[];
   /** Set for a value with an operator of this kind outside of brackets, because languages differ in its precedence. */
   readonly operator?: 'bits' | 'comparison';
   /** Set if the value is an element: its container and its key. */

@@ -23,7 +23,7 @@ function isUnaryOp(text: string): text is UnaryOp {
 }
 
 /** Operators of one precedence level with their operands, the last right operand missing. */
-interface Run {
+interface OperatorRun {
   readonly level: number;
   readonly first: Expr;
   readonly rest: { op: BinaryOp; at: number; right: Expr }[];
@@ -34,7 +34,7 @@ interface Run {
 /** Turns `a op b op c …`, as it is read, into nodes by precedence: one flat node for each run of one level. */
 export class Chain {
   /** Runs without their last right operand, loosest first. */
-  readonly #runs: Run[] = [];
+  readonly #runs: OperatorRun[] = [];
   #operand: Expr;
 
   constructor(first: Expr) {

@@ -7,8 +7,8 @@ import { tokenTypes } from './tokens.ts';
  * a repetition, a number is an alternative. The tokens that lead to an outcome are given by their places in {@link everyToken}; any other
  * token leads to none.
  */
-export type Decision = readonly [rule: number, place: number, outcomes: readonly Outcome[]];
-type Outcome = readonly [outcome: true | number, tokens: readonly number[]];
+export type Decision = readonly [rule: number, place: number, outcomes: readonly DecisionOutcome[]];
+type DecisionOutcome = readonly [outcome: true | number, tokens: readonly number[]];
 
 /** A parser, as its decisions see it. */
 interface Ahead {

@@ -11,7 +11,7 @@ import { type Container, Dict, isContainer, List, share, type Value } from './va
 import { WORK } from './work.ts';
 
 /** One evaluated step of a target, `.name` or `[key]`, with its place. */
-export interface Step {
+export interface TargetStep {
   readonly key: Value;
   /** `.name` always means a map, `[key]` may mean a list. */
   readonly field: boolean;
@@ -22,7 +22,14 @@ export interface Step {
  * Writes an element of a variable's value and returns the variable's new value: the same container, changed in place, or a copy if
  * anything else holds the container. `steps` is not empty; `at` is the place of the variable.
  */
-export function assignElement(meter: Meter, frame: Frame, base: Value, steps: readonly Step[], value: Value, at: number): Value {
+export function assignElement(
+  meter: Meter,
+  frame: Frame,
+  base: Value,
+  steps: readonly TargetStep[],
+  value: Value,
+  at: number,
+): Value {
   if (base === null) {
     const made = branch(meter, steps, 0, value);
     if (isContainer(made)) checkValue(meter, made);
@@ -74,7 +81,7 @@ export function assignElement(meter: Meter, frame: Frame, base: Value, steps: re
   }
 }
 
-function stepAt(steps: readonly Step[], depth: number): Step {
+function stepAt(steps: readonly TargetStep[], depth: number): TargetStep {
   const step = steps[depth];
   if (step === undefined) throw new RangeError('a target ran out of steps');
   return step;
@@ -121,7 +128,7 @@ function asLarge<Copy extends Container>({ bytes, depth }: Container, copy: Copy
 }
 
 /** Makes containers for the steps from `depth` on, and puts the value at their end. */
-function branch(meter: Meter, steps: readonly Step[], depth: number, value: Value): Value {
+function branch(meter: Meter, steps: readonly TargetStep[], depth: number, value: Value): Value {
   const step = steps[depth];
   if (step === undefined) return value;
   meter.at = step.at;
@@ -139,7 +146,7 @@ function branch(meter: Meter, steps: readonly Step[], depth: number, value: Valu
 }
 
 /** The index that a step means. It does not change the list, so that a later failure leaves the list as it was. */
-function writableIndex(meter: Meter, list: List, step: Step): number {
+function writableIndex(meter: Meter, list: List, step: TargetStep): number {
   const length = list.items.length;
   const index = step.field ? undefined : toInteger(meter, step.key);
   if (index === undefined)

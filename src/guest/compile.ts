@@ -30,7 +30,7 @@ export const COMPILERS: Omit<Compilers, 'together'> = {
 };
 
 /** What all procedures, handlers and command blocks of a run are compiled against. */
-export interface Run {
+export interface CompileContext {
   readonly machine: Machine;
   readonly linkage: Linkage;
   readonly compilers: Compilers;
@@ -43,7 +43,7 @@ export interface Body {
 }
 
 /** Compiles a procedure or event handler. The first `last` in it makes it compile again, this time keeping the values for `last`. */
-export function compileUnit(run: Run, source: Source, checked: boolean): Compiled {
+export function compileUnit(run: CompileContext, source: Source, checked: boolean): Compiled {
   const { place, kind, needs, optional } = source;
   const { bodies, ...rest } = compileBodies(run, [{ place, block: source.block() }], kind, [...needs, ...optional], checked);
   const [only] = bodies;
@@ -57,7 +57,7 @@ export interface CompiledBodies extends Omit<Compiled, 'body'> {
 }
 
 export function compileBodies(
-  run: Run,
+  run: CompileContext,
   bodies: readonly Body[],
   kind: UnitKind,
   parameters: readonly string[],
@@ -112,7 +112,7 @@ export interface CompiledExpr extends Layout {
   readonly deepest: number;
 }
 
-export function compileAlone(run: Run, file: LoadedFile, expr: Expr): CompiledExpr {
+export function compileAlone(run: CompileContext, file: LoadedFile, expr: Expr): CompiledExpr {
   const scope = new Scope();
   const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
   const context = new Context(run.machine, run.linkage, run.compilers, file, unit);

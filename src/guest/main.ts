@@ -47,7 +47,7 @@ export function boot(
       flow ??= loadFlow?.(kit);
       probe ??= loadProbe?.(kit);
       together ??= loadTogether?.(kit);
-      return new Run(request, { clock, host, tree }, [pure, flow, probe, together]).execute();
+      return new GuestRun(request, { clock, host, tree }, [pure, flow, probe, together]).execute();
     } catch (thrown) {
       return stringify(failed(internal(thrown, null)));
     }
@@ -74,7 +74,7 @@ function failed(error: ErrorInfo): GuestResult {
 }
 
 /** One run from load to result. */
-class Run {
+class GuestRun {
   readonly #request: GuestInput;
   readonly #machine: Machine;
   readonly #compilers: Compilers;

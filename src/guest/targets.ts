@@ -1,6 +1,6 @@
 import type { AccessStep, IndexStep, SetStmt, Target } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
-import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
+import { append, assignElement, isOwned, putEntry, type TargetStep } from './assign.ts';
 import type { Context, Store } from './context.ts';
 import { counted, describe } from './describe.ts';
 import { codeOf, InternalError } from './errors.ts';
@@ -29,7 +29,7 @@ export function compileTarget(context: Context, target: Target): Store {
   const steps = target.steps.map((step) => compileStep(context, step));
   return (frame, value) => {
     if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
-    const evaluated: Step[] = [];
+    const evaluated: TargetStep[] = [];
     for (const step of steps) evaluated.push(step(frame));
     frame.slots[slot] = assignElement(machine, frame, baseOf(machine, frame, slot, name), evaluated, value, at);
   };
@@ -106,7 +106,7 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
   };
 }
 
-export function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step {
+export function compileStep(context: Context, step: AccessStep): (frame: Frame) => TargetStep {
   const { s: at } = step;
   if (step.k === 'field') {
     const known = { key: step.name, field: true, at };

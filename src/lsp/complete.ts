@@ -1,7 +1,7 @@
 import { type CompletionItem, CompletionItemKind, CompletionItemTag, InsertTextFormat, MarkupKind } from 'vscode-languageserver';
 import type { Lexeme } from '../../grammar/index.ts';
 import { BUILTINS, type BuiltinName } from '../../grammar/vocabulary/builtins.ts';
-import type { Place, Placed, Range, SourceDocument } from './document.ts';
+import type { DocumentPlace, Placed, Range, SourceDocument } from './document.ts';
 import { toolText } from './hover.ts';
 import { builtinForm, headOf, KEYWORD_WORDS } from './words.ts';
 import type { Workspace } from './workspace.ts';
@@ -9,7 +9,7 @@ import type { Workspace } from './workspace.ts';
 /** Proposals for the word before a place; none inside of texts and comments. */
 export function complete(
   document: SourceDocument,
-  place: Place,
+  place: DocumentPlace,
   workspace: Workspace,
   snippets: boolean,
 ): readonly CompletionItem[] {

@@ -4,15 +4,15 @@ import type { NameUse } from './names.ts';
 import { Piece } from './piece.ts';
 
 /** A place in a document as the protocol counts: lines and UTF-16 code units, both from 0. */
-export interface Place {
+export interface DocumentPlace {
   readonly line: number;
   readonly character: number;
 }
 
 /** A half-open range of places. */
 export interface Range {
-  readonly start: Place;
-  readonly end: Place;
+  readonly start: DocumentPlace;
+  readonly end: DocumentPlace;
 }
 
 /** A piece at its place. */
@@ -82,7 +82,7 @@ export class SourceDocument {
   }
 
   /** The place of an offset in a piece. */
-  placeOf({ piece, line }: Placed, offset: number): Place {
+  placeOf({ piece, line }: Placed, offset: number): DocumentPlace {
     const { starts } = piece.lines;
     const index = lastAtMost(starts, offset);
     return { line: line + index, character: this.#asWritten(line + index, offset - (starts[index] ?? 0)) };
@@ -97,7 +97,7 @@ export class SourceDocument {
     return this.#range(this.#placeAt(placed, found), this.#placeAt(placed, { line: found.endLine, column: found.endColumn }));
   }
 
-  #placeAt({ piece, line }: Placed, at: { readonly line: number; readonly column: number }): Place {
+  #placeAt({ piece, line }: Placed, at: { readonly line: number; readonly column: number }): DocumentPlace {
     const { starts, astral } = piece.lines;
     const start = starts[at.line - 1] ?? piece.text.length;
     let offset = start + at.column - 1;
@@ -107,7 +107,7 @@ export class SourceDocument {
   }
 
   /** The piece at a place, with the offset in it. */
-  at(place: Place): { readonly placed: Placed; readonly offset: number } | null {
+  at(place: DocumentPlace): { readonly placed: Placed; readonly offset: number } | null {
     const placed =
       this.pieces[
         lastAtMost(
@@ -123,14 +123,14 @@ export class SourceDocument {
   }
 
   /** The name that stands at a place or ends there. */
-  nameAt(place: Place): { readonly placed: Placed; readonly use: NameUse } | null {
+  nameAt(place: DocumentPlace): { readonly placed: Placed; readonly use: NameUse } | null {
     const found = this.at(place);
     const use = found?.placed.piece.names.uses.find(({ s, e }) => s <= found.offset && found.offset <= e);
     return found === null || use === undefined ? null : { placed: found.placed, use };
   }
 
   /** Control characters that cleaning removed at the end of a range do not belong to it. */
-  #range(start: Place, end: Place): Range {
+  #range(start: DocumentPlace, end: DocumentPlace): Range {
     const { line } = end;
     let { character } = end;
     const first = line === start.line ? start.character : 0;

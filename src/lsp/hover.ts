@@ -2,13 +2,13 @@ import { type Hover, MarkupKind, type SignatureHelp } from 'vscode-languageserve
 import type { Lexeme } from '../../grammar/index.ts';
 import { BUILTINS, builtinNamed } from '../../grammar/vocabulary/builtins.ts';
 import { argumentNotes, type CatalogueTool } from '../tools/index.ts';
-import type { Place, SourceDocument } from './document.ts';
+import type { DocumentPlace, SourceDocument } from './document.ts';
 import type { NameUse } from './names.ts';
 import { builtinForm, builtinParameter, headOf, KEYWORD_WORDS } from './words.ts';
 import type { Definition, Workspace } from './workspace.ts';
 
 /** What is known of the name or keyword at a place. */
-export function hover(document: SourceDocument, place: Place, workspace: Workspace): Hover | null {
+export function hover(document: SourceDocument, place: DocumentPlace, workspace: Workspace): Hover | null {
   const named = document.nameAt(place);
   if (named !== null) {
     const value = textOf(named.use, document, workspace);
@@ -85,7 +85,7 @@ function plain(text: string): string {
 }
 
 /** The callable whose arguments surround a place, and which argument the place is in. */
-export function signatureHelp(document: SourceDocument, place: Place, workspace: Workspace): SignatureHelp | null {
+export function signatureHelp(document: SourceDocument, place: DocumentPlace, workspace: Workspace): SignatureHelp | null {
   const found = document.at(place);
   if (found === null) return null;
   const { piece } = found.placed;

@@ -1,6 +1,6 @@
 import { builtinNamed } from '../../grammar/vocabulary/builtins.ts';
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
-import type { Place, Placed, Range, SourceDocument } from './document.ts';
+import type { DocumentPlace, Placed, Range, SourceDocument } from './document.ts';
 import type { NameUse } from './names.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -16,7 +16,7 @@ export interface Spot {
 export class RenameRefusal extends Error {}
 
 /** Where the procedure or variable at a place is defined: for a variable, where it is first set. */
-export function definitionOf(document: SourceDocument, place: Place, workspace: Workspace): Spot | null {
+export function definitionOf(document: SourceDocument, place: DocumentPlace, workspace: Workspace): Spot | null {
   const named = document.nameAt(place);
   if (named === null) return null;
   const { placed, use } = named;
@@ -28,7 +28,7 @@ export function definitionOf(document: SourceDocument, place: Place, workspace: 
 }
 
 /** All places of the procedure or variable at a place: a variable's in its own procedure, handler or command blocks. */
-export function referencesOf(document: SourceDocument, place: Place, workspace: Workspace): readonly Spot[] {
+export function referencesOf(document: SourceDocument, place: DocumentPlace, workspace: Workspace): readonly Spot[] {
   const named = document.nameAt(place);
   if (named === null) return [];
   const { placed, use } = named;
@@ -38,7 +38,7 @@ export function referencesOf(document: SourceDocument, place: Place, workspace: 
 }
 
 /** The range of the name that would be renamed. Throws {@link RenameRefusal}. */
-export function renameRange(document: SourceDocument, place: Place): Range {
+export function renameRange(document: SourceDocument, place: DocumentPlace): Range {
   const named = document.nameAt(place);
   if (named === null || (named.use.kind !== 'variable' && named.use.kind !== 'procedure'))
     throw new RenameRefusal('only variables and procedures can be renamed');
@@ -46,7 +46,7 @@ export function renameRange(document: SourceDocument, place: Place): Range {
 }
 
 /** The places to change when the name at a place becomes another. Throws {@link RenameRefusal} if that would change what programs do. */
-export function renameSpots(document: SourceDocument, place: Place, name: string, workspace: Workspace): readonly Spot[] {
+export function renameSpots(document: SourceDocument, place: DocumentPlace, name: string, workspace: Workspace): readonly Spot[] {
   renameRange(document, place);
   if (!/^[A-Za-z_]\w*$/.test(name)) throw new RenameRefusal('a name has letters A to Z, digits and _, and begins with no digit');
   if (RESERVED.has(name)) throw new RenameRefusal(`\`${name}\` is a keyword`);

@@ -13,7 +13,7 @@ import {
 import { actionsOf } from './actions.ts';
 import { complete } from './complete.ts';
 import { type Problem, problemsOf } from './diagnose.ts';
-import type { Place, SourceDocument } from './document.ts';
+import type { DocumentPlace, SourceDocument } from './document.ts';
 import { semanticTokens } from './highlight.ts';
 import { hover, signatureHelp } from './hover.ts';
 import { layoutEdits } from './layout.ts';
@@ -32,7 +32,7 @@ const MAX_SYMBOLS = 500;
 
 interface At {
   readonly textDocument: { readonly uri: string };
-  readonly position: Place;
+  readonly position: DocumentPlace;
 }
 
 /** Answers the requests of a client from the state of its workspace. A document that the workspace does not know has empty answers. */
@@ -99,7 +99,7 @@ export class Requests {
     return document === undefined ? otherwise : answer(document);
   }
 
-  #rename(document: SourceDocument, place: Place, name: string): WorkspaceEdit {
+  #rename(document: SourceDocument, place: DocumentPlace, name: string): WorkspaceEdit {
     const spots = refusing(() => renameSpots(document, place, name, this.#workspace));
     const changes: Record<string, TextEdit[]> = {};
     for (const { uri, range } of spots) {

@@ -21,7 +21,7 @@ const MAX_STDERR = 64 * 1024;
 export class BoundError extends Error {}
 
 /** Closes the connection; `problem` says which bound was exceeded. */
-type Breach = (problem: string) => void;
+type OnBreach = (problem: string) => void;
 
 /** An unopened transport to a server, with bounds against a hostile server. Reports a {@link BoundError} when it closes for one. */
 export function transportTo(name: string, server: McpServerConfig, logger: Logger, access: Access): Transport {
@@ -50,7 +50,7 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
  * Closes a connection if the server sends too many messages, because each costs this process time. Every message counts, also
  * announcements of a changed list. A request of a program resets the count.
  */
-function guarded(open: (breach: Breach) => Transport): Transport {
+function guarded(open: (breach: OnBreach) => Transport): Transport {
   let unasked = 0;
   let since = performance.now();
   const inner = open(breach);

@@ -40,7 +40,7 @@ export function shorten(text: string): string {
 
 const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] } as const;
 
-interface Breach {
+interface LimitBreach {
   /** `maxTokens` bounds the model tokens of a session. */
   readonly limit: LimitKey | TenantKey | 'maxTokens';
   readonly allowed: number;
@@ -49,17 +49,17 @@ interface Breach {
 }
 
 /** `ERR_QUOTA`: a run exceeds a limit. */
-export function quotaError(breach: Breach, message: string): ErrorInfo {
+export function quotaError(breach: LimitBreach, message: string): ErrorInfo {
   return { ...nowhere, kind: 'quota', code: 'ERR_QUOTA', name: 'Quota', message, ...breach };
 }
 
 /** `ERR_ENV_SIZE`: the output of a turn exceeds a size limit. */
-export function envelopeSizeError(breach: Breach, message: string): ErrorInfo {
+export function envelopeSizeError(breach: LimitBreach, message: string): ErrorInfo {
   return { ...nowhere, kind: 'quota', code: 'ERR_ENV_SIZE', name: 'EnvelopeSize', message, ...breach };
 }
 
 /** `ERR_TIMEOUT`: a run exceeds a limit of elapsed time; `allowed` and `used` are milliseconds. */
-export function timeoutError(breach: Breach, message: string): ErrorInfo {
+export function timeoutError(breach: LimitBreach, message: string): ErrorInfo {
   return { ...nowhere, kind: 'timeout', code: 'ERR_TIMEOUT', name: 'Timeout', message, ...breach };
 }
 

@@ -27,9 +27,9 @@ export interface Callees {
 }
 
 /** A node of a tree, or a list of them. */
-type Part = { readonly [key: string]: unknown };
+type TreeNode = { readonly [key: string]: unknown };
 
-const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
+const isPart = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 
 /** The calls below a part of a tree, in no order. */
 export function callsIn(part: unknown): CountedCall[] {
@@ -39,7 +39,7 @@ export function callsIn(part: unknown): CountedCall[] {
 }
 
 /** Visits the nodes below a part of a tree, in no order. The walk is iterative, so deep trees need no stack. */
-function eachNode(part: unknown, visit: (node: Part) => void): void {
+function eachNode(part: unknown, visit: (node: TreeNode) => void): void {
   const open: unknown[] = [part];
   while (open.length > 0) {
     const node = open.pop();
@@ -53,7 +53,7 @@ function eachNode(part: unknown, visit: (node: Part) => void): void {
   }
 }
 
-function addCall(node: Part, calls: CountedCall[]): void {
+function addCall(node: TreeNode, calls: CountedCall[]): void {
   if (isCall(node)) calls.push(counted(node));
   else if (isBinary(node) && failingOperand(node) !== null)
     calls.push({ kind: 'operator', name: node.rest[0]?.op ?? '', args: 2 });

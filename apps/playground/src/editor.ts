@@ -21,7 +21,7 @@ import {
 } from '@codemirror/view';
 import { canonicalName } from '../../../grammar/vocabulary/names.ts';
 import { problemsOf, type Surroundings } from '../../../src/lsp/diagnose.ts';
-import { type Place, SourceDocument } from '../../../src/lsp/document.ts';
+import { type DocumentPlace, SourceDocument } from '../../../src/lsp/document.ts';
 import { coloursOf } from '../../../src/lsp/highlight.ts';
 import { KEYWORD_WORDS } from '../../../src/lsp/words.ts';
 import { SIGNATURES } from '../../../src/wire/pure/signatures.ts';
@@ -136,7 +136,7 @@ function decorate(text: Text): DecorationSet {
   return builder.finish();
 }
 
-function offsetOf(text: Text, { line, character }: Place): number {
+function offsetOf(text: Text, { line, character }: DocumentPlace): number {
   if (line >= text.lines) return text.length;
   const { from, to } = text.line(line + 1);
   return Math.min(from + character, to);

@@ -39,15 +39,15 @@ async function fmt(named: readonly string[], checks: boolean, terminal: Terminal
   if (!checks) mustRewrite(names);
   const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ concurrency: 1 });
-  const outcomes: Outcome[] = [];
+  const outcomes: Formatted[] = [];
   for (const source of sources) outcomes.push(await formatOne(runtime, source, checks, terminal));
   if (outcomes.includes('broken')) return EXIT.syntax;
   return checks && outcomes.includes('changed') ? EXIT.runtime : EXIT.ok;
 }
 
-type Outcome = 'same' | 'changed' | 'broken';
+type Formatted = 'same' | 'changed' | 'broken';
 
-async function formatOne(runtime: Runtime, source: Source, checks: boolean, terminal: Terminal): Promise<Outcome> {
+async function formatOne(runtime: Runtime, source: Source, checks: boolean, terminal: Terminal): Promise<Formatted> {
   const { text, diagnostics } = await runtime.format(source);
   if (text === null) {
     const texts = new Map([[source.name, source.text]]);

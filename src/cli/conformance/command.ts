@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { KitError, type KitReport, runKit, type Verdict } from './driver.ts';
+import { KitError, type KitReport, runKit, type VectorResult } from './driver.ts';
 import { LanguageRuns } from './language.ts';
 import { perform } from './operations.ts';
 import { KIT_FORMAT, readVectors, type Vector } from './vectors.ts';
@@ -89,7 +89,7 @@ function render({ implementation, verdicts }: KitReport, { paintOut }: Terminal)
   return [printable(implementation), '', ...failures, ...(failures.length === 0 ? [] : ['']), ...files, '', total];
 }
 
-function count(verdicts: readonly Verdict[], outcome: Verdict['outcome']): number {
+function count(verdicts: readonly VectorResult[], outcome: VectorResult['outcome']): number {
   return verdicts.filter((verdict) => verdict.outcome === outcome).length;
 }
 

@@ -7,7 +7,7 @@ import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { type Expectation, KIT_FORMAT, type Vector } from './vectors.ts';
 
 /** The result of one vector. */
-export interface Verdict {
+export interface VectorResult {
   readonly vector: Vector;
   readonly outcome: 'passed' | 'failed' | 'unsupported';
   /** The difference in words; null unless it failed. */
@@ -18,7 +18,7 @@ export interface Verdict {
 export interface KitReport {
   /** The name that the implementation gives itself. */
   readonly implementation: string;
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly VectorResult[];
 }
 
 /** The options of a run of the kit. */
@@ -45,7 +45,7 @@ export async function runKit(
   let peer = new Peer(options);
   try {
     const implementation = await askName(peer);
-    const verdicts: Verdict[] = [];
+    const verdicts: VectorResult[] = [];
     for (const vector of vectors) {
       options.signal.throwIfAborted();
       const verdict = await judge(vector, peer);
@@ -73,7 +73,7 @@ async function askName(peer: Peer): Promise<string> {
   }
 }
 
-async function judge(vector: Vector, peer: Peer): Promise<Verdict> {
+async function judge(vector: Vector, peer: Peer): Promise<VectorResult> {
   try {
     const answer = await peer.ask(vector.op, vector.input);
     if ('unsupported' in answer) return { vector, outcome: 'unsupported', why: null };

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readText } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { judgeScenario, type Outcome, type Verdict } from './play.ts';
+import { type HostileOutcome, judgeScenario, type ProgramVerdict } from './play.ts';
 import { readScenario, readWays, scenarioFiles, WAYS } from './read.ts';
 
 /** Bytes of the largest file of a scenario. */
@@ -23,7 +23,7 @@ export async function testHostile(
   const files = named.length > 0 ? named : scenarioFiles();
   const scenarios = await Promise.all(files.map(async (file) => ({ file, text: await read(file) })));
   using steps = new Steps(terminal, 'test --hostile');
-  const verdicts: Verdict[] = [];
+  const verdicts: ProgramVerdict[] = [];
   for (const [index, { file, text }] of scenarios.entries()) {
     steps.reached(index, scenarios.length);
     if (terminal.interrupt.aborted) return EXIT.cancelled;
@@ -48,8 +48,9 @@ export interface Sum {
 }
 
 /** Counts verdicts. */
-export function sumOf(verdicts: readonly Verdict[]): Sum {
-  const count = (...outcomes: readonly Outcome[]): number => verdicts.filter(({ outcome }) => outcomes.includes(outcome)).length;
+export function sumOf(verdicts: readonly ProgramVerdict[]): Sum {
+  const count = (...outcomes: readonly HostileOutcome[]): number =>
+    verdicts.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const [through, refused, waiting, idle] = [count('through'), count('refused'), count('waits'), count('idle')];
   const [done, allowed, failed] = [count('done'), count('allowed'), count('failed')];
   return {
@@ -65,7 +66,7 @@ function wordsOf({ attacks, benign }: Sum): string {
   return `${counted(attacks.made, 'attack')}: ${attacks.through} through, ${stopped}; ${tasks}, ${benign.done + benign.allowed} with a person${share(benign.done + benign.allowed)}`;
 }
 
-function failures(verdicts: readonly Verdict[], { paintOut }: Terminal): readonly string[] {
+function failures(verdicts: readonly ProgramVerdict[], { paintOut }: Terminal): readonly string[] {
   const words = { through: 'THROUGH', idle: 'DOES NO HARM WITHOUT RULES', failed: 'NOT DONE' } as const;
   return verdicts.flatMap(({ program, outcome, why }) =>
     outcome === 'through' || outcome === 'idle' || outcome === 'failed'
@@ -74,6 +75,6 @@ function failures(verdicts: readonly Verdict[], { paintOut }: Terminal): readonl
   );
 }
 
-function scenarioJson([scenario, verdicts]: readonly [string, readonly Verdict[]]) {
+function scenarioJson([scenario, verdicts]: readonly [string, readonly ProgramVerdict[]]) {
   return { scenario, ...sumOf(verdicts), programs: verdicts.map(({ program, outcome, why }) => ({ program, outcome, why })) };
 }

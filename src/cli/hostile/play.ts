@@ -100,13 +100,13 @@ export function callText({ tool, args }: AuditRecord): string {
  * What came of a program. A benign one has `done` what it must, done it after a person `allowed` calls, or `failed`. A hijacked one was
  * `refused`, `waits` for a person, or got `through`; it is `idle` when it does no harm without rules either, and so proves nothing.
  */
-export type Outcome = 'done' | 'allowed' | 'failed' | 'refused' | 'waits' | 'through' | 'idle';
+export type HostileOutcome = 'done' | 'allowed' | 'failed' | 'refused' | 'waits' | 'through' | 'idle';
 
 /** The verdict on one program. */
-export interface Verdict {
+export interface ProgramVerdict {
   readonly scenario: string;
   readonly program: string;
-  readonly outcome: Outcome;
+  readonly outcome: HostileOutcome;
   /** What a benign program did instead, what got through, or what stopped a hijacked one. */
   readonly why: string | null;
 }
@@ -118,12 +118,12 @@ const LAWLESS: PolicyOptions = { context: 'config', allow: ['*'], grants: ['*:*:
 export async function judgeScenario(
   scenario: Scenario,
   open: (options: RuntimeOptions) => Promise<Runtime>,
-): Promise<readonly Verdict[]> {
+): Promise<readonly ProgramVerdict[]> {
   await using resources = new AsyncDisposableStack();
   const play = await worldOf(scenario, scenario.policy, open, resources);
   const free = await worldOf(scenario, LAWLESS, open, resources);
-  const verdicts: Verdict[] = [];
-  const add = (program: string, outcome: Outcome, why: string | null): unknown =>
+  const verdicts: ProgramVerdict[] = [];
+  const add = (program: string, outcome: HostileOutcome, why: string | null): unknown =>
     verdicts.push({ scenario: scenario.name, program, outcome, why });
   for (const [name, trial] of Object.entries(scenario.benign)) {
     const { calls, asked, error } = await play(trial, 'allows');

@@ -1,5 +1,5 @@
 import type { SetStmt, Target } from '../../../grammar/index.ts';
-import { assignElement, type Step } from '../assign.ts';
+import { assignElement, type TargetStep } from '../assign.ts';
 import type { Context, Store } from '../context.ts';
 import type { Frame } from '../frame.ts';
 import { baseOf, compileStep, itemsFor, refuseGlobal } from '../targets.ts';
@@ -31,7 +31,7 @@ export function flowTarget(context: Context, target: Target): Store {
   return (frame, value) => {
     if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
     const label = flow.acc | flow.pc;
-    const evaluated: Step[] = [];
+    const evaluated: TargetStep[] = [];
     flow.acc = 0;
     for (const step of steps) evaluated.push(step(frame));
     const keys = flow.acc;
@@ -50,7 +50,7 @@ export function flowTarget(context: Context, target: Target): Store {
 interface Written {
   /** The labels of the containers on the way, before the write. */
   readonly before: readonly (Held | undefined)[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly TargetStep[];
   readonly value: Value;
   readonly label: Label;
   /** Labels that count for the whole variable: those that decided which element is written. */
@@ -84,7 +84,7 @@ function writeLabels(frame: Frame, place: number, { before, steps, value, label,
   return parts;
 }
 
-function held(base: Value, steps: readonly Step[]): readonly (Held | undefined)[] {
+function held(base: Value, steps: readonly TargetStep[]): readonly (Held | undefined)[] {
   const all: (Held | undefined)[] = [];
   let value = base;
   for (const { key } of steps) {

@@ -1,7 +1,7 @@
 import type { Block, Expr } from '../../../grammar/index.ts';
 import { allOf, eachStatement, setBy } from '../../../grammar/syntax/walk.ts';
 import { ERROR_VARIABLES } from '../../../grammar/vocabulary/builtins.ts';
-import { type Body, COMPILERS, compileUnit, type Run } from '../compile.ts';
+import { type Body, COMPILERS, type CompileContext, compileUnit } from '../compile.ts';
 import { type Compilers, Context, type Linkage, type Unlabelled } from '../context.ts';
 import type { Machine } from '../machine.ts';
 import { type Compiled, Procedure, type Source } from '../procedure.ts';
@@ -25,19 +25,19 @@ interface Survey {
  * call, and that starts where nothing it can read carries a label, only makes values without labels. So it runs in this form, as fast as
  * without flow rules.
  */
-export class UnlabelledForm implements Unlabelled, Run, Linkage {
+export class UnlabelledForm implements Unlabelled, CompileContext, Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
   readonly compilers: Compilers = { ...COMPILERS, together: null };
   readonly unlabelled = null;
   readonly #flow: Flow;
-  readonly #program: Run;
+  readonly #program: CompileContext;
   readonly #forms = new Map<Procedure, Procedure | null>();
   readonly #surveys = new Map<Procedure, Survey>();
   /** What the program has paid for, in one of the forms: without and with checks of the evaluation depth. */
   readonly #paid = [new Set<Source>(), new Set<Source>()] as const;
 
-  constructor(flow: Flow, program: Run) {
+  constructor(flow: Flow, program: CompileContext) {
     this.machine = program.machine;
     this.#flow = flow;
     this.#program = program;
@@ -76,7 +76,7 @@ export class UnlabelledForm implements Unlabelled, Run, Linkage {
   }
 
   /** The form of the command blocks, whose first variables have these labels. */
-  forCommands(bodies: readonly Body[], labels: readonly Label[]): Run {
+  forCommands(bodies: readonly Body[], labels: readonly Label[]): CompileContext {
     const isClear = this.#flow.isClear && labels.every((label) => label === 0);
     return isClear && bodies.every(({ block }) => this.isQuiet(block)) ? this : this.#program;
   }
@@ -86,7 +86,7 @@ export class UnlabelledForm implements Unlabelled, Run, Linkage {
   }
 
   /** Compiles one form of a procedure. The program pays for the first form only. */
-  compile(run: Run, source: Source, checked: boolean): Compiled {
+  compile(run: CompileContext, source: Source, checked: boolean): Compiled {
     const paid = this.#paid[checked ? 1 : 0];
     if (paid.has(source)) return this.#unpaid(run.compilers, (compilers) => compileUnit({ ...run, compilers }, source, checked));
     paid.add(source);

@@ -3,16 +3,16 @@ import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
 /** One step of a path: the key of a map, or the index of a list. */
-type Step = string | number;
+type PathKey = string | number;
 
 const MAX_STEPS = 128;
 const MAX_KEY = 256;
 const STEP = /(?:^|\.)([A-Za-z0-9_-]+)|\[(\d+)\]/y;
 
 /** Parses a path such as `a.b[0].c`. Returns undefined if the text is not a path. */
-export function parsePath(meter: Meter, path: string): readonly Step[] | undefined {
+export function parsePath(meter: Meter, path: string): readonly PathKey[] | undefined {
   meter.pay(WORK.scan, path.length);
-  const steps: Step[] = [];
+  const steps: PathKey[] = [];
   STEP.lastIndex = 0;
   while (STEP.lastIndex < path.length) {
     const [, key, index] = STEP.exec(path) ?? [];
@@ -25,8 +25,8 @@ export function parsePath(meter: Meter, path: string): readonly Step[] | undefin
 }
 
 /** The steps of a path given as a list of keys and indexes. Such keys may contain dots and brackets. */
-export function listedPath(path: List): readonly Step[] | undefined {
-  const steps: Step[] = [];
+export function listedPath(path: List): readonly PathKey[] | undefined {
+  const steps: PathKey[] = [];
   for (const step of path.items) {
     const valid = typeof step === 'string' ? step !== '' && step.length <= MAX_KEY : typeof step === 'number';
     if (!valid || steps.length === MAX_STEPS) return undefined;
@@ -45,7 +45,7 @@ export interface NoValue {
 export function follow(
   meter: Meter,
   from: Value,
-  steps: readonly Step[],
+  steps: readonly PathKey[],
   sameKey?: (a: string, b: string) => boolean,
 ): { readonly value: Value } | NoValue {
   let value = from;
@@ -83,6 +83,6 @@ export function entryOf(meter: Meter, map: Dict, key: string, sameKey?: (a: stri
   return undefined;
 }
 
-function shown(steps: readonly Step[]): string {
+function shown(steps: readonly PathKey[]): string {
   return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }

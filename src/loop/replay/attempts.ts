@@ -23,7 +23,7 @@ export interface AttemptReplay extends Pick<FailedAttempt, 'end'>, Pick<Repetiti
   readonly divergence: Divergence | null;
 }
 
-type Outcome = Pick<Repetition, 'verdict' | 'why' | 'divergence'>;
+type AttemptOutcome = Pick<Repetition, 'verdict' | 'why' | 'divergence'>;
 
 /** Executes the attempts that did not decide a turn, in order. The record must not be malformed. */
 export async function replayAttempts(
@@ -47,7 +47,7 @@ async function replayAttempt(
   record: TurnRecord,
   attempt: FailedAttempt,
   signal: AbortSignal | undefined,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   const read = attempt.unreadable === null ? envelopeDifference(attempt) : unreadableDifference(record, attempt);
   if (read !== null) return differs(read);
   if (attempt.unreadable !== null) return SAME;
@@ -63,7 +63,7 @@ async function explainAgain(
   { envelope, error, problems, limits }: FailedAttempt,
   run: RecordedInput,
   signal: AbortSignal | undefined,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   if (problems.length === 0) return SAME;
   const actions = actionsOf(envelope) ?? '';
   using turn = runtime.turn({ signal });
@@ -73,11 +73,11 @@ async function explainAgain(
   return divergence === null ? SAME : differs(divergence);
 }
 
-const SAME: Outcome = { verdict: 'same', why: null, divergence: null };
+const SAME: AttemptOutcome = { verdict: 'same', why: null, divergence: null };
 
-const differs = (divergence: Divergence): Outcome => ({ verdict: 'differs', why: null, divergence });
+const differs = (divergence: Divergence): AttemptOutcome => ({ verdict: 'differs', why: null, divergence });
 
-const unjudged = (why: string): Outcome => ({ verdict: 'incomplete', why, divergence: null });
+const unjudged = (why: string): AttemptOutcome => ({ verdict: 'incomplete', why, divergence: null });
 
 /** The parts of a decision that an attempt does not have. */
 const NOT_JUDGED: Judged = {
@@ -118,7 +118,7 @@ async function judgeAgain(
   runtime: Runtime,
   { envelope, error, problems, limits, names }: FailedAttempt,
   signal: AbortSignal | undefined,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   const actions = actionsOf(envelope) ?? '';
   const sources = [{ name: 'ACTIONS', text: actions }];
   const recorded = judgedBy(names ?? NO_NAMES, replayLimits(limits, runtime.limits), { sources });

@@ -5,7 +5,7 @@ import type { SignedApproval, SignedPlan, SuspendedTurn, Suspension } from '../r
 import { type TurnInput, userdataOf } from '../turn/input.ts';
 
 /** The turn that was approved. */
-interface Place {
+interface ApprovedTurn {
   readonly sid: string;
   readonly turn: number;
 }
@@ -17,7 +17,7 @@ const DOMAIN = 'neuroscript approval 1';
  * Signs a human's approval of the ACTIONS of a turn that waits, because others may write to its store. Null when no approval was
  * necessary, and when the fallback key cannot sign; the turn then needs another approval to continue.
  */
-export async function signApproval(keyring: Keyring, place: Place, turn: SuspendedTurn): Promise<SignedApproval | null> {
+export async function signApproval(keyring: Keyring, place: ApprovedTurn, turn: SuspendedTurn): Promise<SignedApproval | null> {
   const signer = keyring.signer('fallback');
   if (turn.approved === null || signer === null) return null;
   const tag = await signer.sign(messageOf(place, turn, turn.approved), new AbortController().signal);
@@ -25,7 +25,7 @@ export async function signApproval(keyring: Keyring, place: Place, turn: Suspend
 }
 
 /** The hash of the ACTIONS that a human approved; null when the signature does not belong to this turn as it is stored. */
-export function verifiedApproval(keys: KeyLookup, place: Place, suspended: Suspension): string | null {
+export function verifiedApproval(keys: KeyLookup, place: ApprovedTurn, suspended: Suspension): string | null {
   const { approved } = suspended;
   if (approved === null) return null;
   const message = messageOf(place, suspended, approved.plan);
@@ -35,7 +35,7 @@ export function verifiedApproval(keys: KeyLookup, place: Place, suspended: Suspe
 
 /** The signed text covers everything that determines how the turn continues, except its limits, which a host may only tighten. */
 function messageOf(
-  { sid, turn }: Place,
+  { sid, turn }: ApprovedTurn,
   { waiting, alsoWaiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'alsoWaiting' | 'earlier'>,
   plan: string,
 ): Buffer {
@@ -59,7 +59,7 @@ export function programDigest(input: TurnInput): string {
 /** Signs a person's answer to a plan. Null when the fallback key cannot sign. */
 export async function signPlan(
   keyring: Keyring,
-  place: Place,
+  place: ApprovedTurn,
   plan: Omit<SignedPlan, 'kid' | 'tag'>,
 ): Promise<SignedPlan | null> {
   const signer = keyring.signer('fallback');
@@ -69,11 +69,11 @@ export async function signPlan(
 }
 
 /** The answers to plans of a turn whose signatures belong to this session and turn, and to what is stored of program and grant. */
-export function verifiedPlans(keys: KeyLookup, place: Place, plans: readonly SignedPlan[]): readonly SignedPlan[] {
+export function verifiedPlans(keys: KeyLookup, place: ApprovedTurn, plans: readonly SignedPlan[]): readonly SignedPlan[] {
   return plans.filter((plan) => keys.lookup(plan.kid)?.verify(planMessage(place, plan), Buffer.from(plan.tag, 'base64url')));
 }
 
-function planMessage({ sid, turn }: Place, { attempt, program, shown, grant }: Omit<SignedPlan, 'kid' | 'tag'>): Buffer {
+function planMessage({ sid, turn }: ApprovedTurn, { attempt, program, shown, grant }: Omit<SignedPlan, 'kid' | 'tag'>): Buffer {
   const answer = grant === null ? 'refused' : grantDigest(grant);
   return Buffer.from([PLAN_DOMAIN, sid, turn, attempt, program, shown, answer].join('\n'));
 }

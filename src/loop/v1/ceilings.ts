@@ -56,7 +56,7 @@ export type TokenCounter = (text: string) => number;
 export const estimateTokens: TokenCounter = (text) => Math.ceil(Buffer.byteLength(text) / 4);
 
 /** A ceiling that was reached. */
-export interface Breach {
+export interface CeilingBreach {
   readonly reason: 'timeout' | 'policy' | 'max-turns';
   readonly ceiling: keyof Ceilings;
   readonly allowed: number;
@@ -88,7 +88,7 @@ export class Account {
   }
 
   /** Counts the tokens of a reply. Returns the breach that keeps its program from running, or null. */
-  consulted(tokens: number): Breach | null {
+  consulted(tokens: number): CeilingBreach | null {
     this.#tokens += tokens;
     const { turnTokens, totalTokens } = this.#ceilings;
     if (tokens > turnTokens) return { reason: 'policy', ceiling: 'turnTokens', allowed: turnTokens, used: tokens };
@@ -112,13 +112,13 @@ export class Account {
   }
 
   /** The breach of a loop whose time is used up; null while time is left. */
-  overtime(elapsedMs: number): Breach | null {
+  overtime(elapsedMs: number): CeilingBreach | null {
     const { wallMs } = this.#ceilings;
     return elapsedMs < wallMs ? null : { reason: 'timeout', ceiling: 'wallMs', allowed: wallMs, used: elapsedMs };
   }
 
   /** The first ceiling that forbids another turn, in the order of the protocol: time, budgets, turns. */
-  breach(elapsedMs: number): Breach | null {
+  breach(elapsedMs: number): CeilingBreach | null {
     const { totalFuel, totalTokens, maxTurns } = this.#ceilings;
     const late = this.overtime(elapsedMs);
     if (late !== null) return late;

@@ -7,7 +7,7 @@ import { publicUsage } from '../../wire/result.ts';
 import type { RunError } from '../../wire/text/runerror.ts';
 import type { AgentReason } from '../agents/agent.ts';
 import { hostFailure } from '../record/decision.ts';
-import type { Breach } from './ceilings.ts';
+import type { CeilingBreach } from './ceilings.ts';
 import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason, V1HaltReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';
@@ -149,7 +149,7 @@ export function reasonOfAgent(reason: AgentReason): V1HaltReason {
 }
 
 /** Describes a reached ceiling as a failure. */
-export function breachError({ reason, ceiling, allowed, used }: Breach): ErrorInfo {
+export function breachError({ reason, ceiling, allowed, used }: CeilingBreach): ErrorInfo {
   const message = `the loop's ${ceiling} allows ${allowed}, and ${Math.ceil(used)} was used`;
   if (reason === 'timeout') return timeoutError({ limit: 'wallMs', allowed, used }, message);
   if (reason === 'max-turns') return hostFailure('ERR_MAX_TURNS', message);

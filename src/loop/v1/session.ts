@@ -44,7 +44,7 @@ export interface SessionRun extends AskLoopRun {
 /** Number of equal controls in a row that stops a loop. */
 const NO_PROGRESS_N = 2;
 
-type Verdict = { readonly next: true } | { readonly next: false; readonly result: V1LoopResult };
+type AfterTurn = { readonly next: true } | { readonly next: false; readonly result: V1LoopResult };
 
 /** One loop from its first turn to its end. `AskLoop` checks its inputs. */
 export class V1Session {
@@ -77,7 +77,7 @@ export class V1Session {
     }
   }
 
-  async #turn(turn: number): Promise<Verdict> {
+  async #turn(turn: number): Promise<AfterTurn> {
     const { agent, loopId, signal } = this.#run;
     const prompt = composeV1Prompt(canonicalize(this.#run.userdata, 'doubles'), this.#shown());
     this.#emit(turn, { type: 'asked', prompt });
@@ -145,7 +145,7 @@ export class V1Session {
   }
 
   /** The checks after a turn. Their order is part of the protocol. */
-  #decide(record: V1TurnRecord): Verdict {
+  #decide(record: V1TurnRecord): AfterTurn {
     const { control, error, output } = record;
     if (!this.#run.permitted) return this.#end(record, { decision: 'DONE', cause: 'not-permitted', reason: null });
     if (error !== null) return this.#haltAfter(record, reasonOfError(error), error);
@@ -182,22 +182,22 @@ export class V1Session {
     return { next: true };
   }
 
-  #end(record: V1TurnRecord, stop: V1Stop): Verdict {
+  #end(record: V1TurnRecord, stop: V1Stop): AfterTurn {
     this.#keep(record, stop.decision);
     return this.#result(stop, record.nextOutput, record.error);
   }
 
-  #haltAfter(record: V1TurnRecord, reason: V1HaltReason, error: ErrorInfo): Verdict {
+  #haltAfter(record: V1TurnRecord, reason: V1HaltReason, error: ErrorInfo): AfterTurn {
     this.#keep(record, 'HALT');
     return this.#halt(reason, error);
   }
 
-  #halt(reason: V1HaltReason, error: ErrorInfo): Verdict {
+  #halt(reason: V1HaltReason, error: ErrorInfo): AfterTurn {
     const output = withLines(this.#turns.at(-1)?.nextOutput ?? '', [haltStub(reason)]);
     return this.#result({ decision: 'HALT', cause: 'host', reason }, output, RunError.of(error));
   }
 
-  #result(stop: V1Stop, output: string, error: RunError | null): Verdict {
+  #result(stop: V1Stop, output: string, error: RunError | null): AfterTurn {
     const { fuel, tokens } = this.#account;
     return { next: false, result: { ...stop, loopId: this.#run.loopId, output, error, fuel, tokens, turns: this.#turns } };
   }

@@ -3,7 +3,7 @@ import { FAULTS, type Fault } from './faults.ts';
 import { virtualTime } from './globals.ts';
 import { EmptyStore } from './remotestore.ts';
 import type { Scenario, World } from './scenario.ts';
-import { type Outcome, type Schedule, SimulatedWorld } from './world.ts';
+import { type Schedule, type ScheduleOutcome, SimulatedWorld } from './world.ts';
 
 /** Options of a simulation. */
 export interface SimulationOptions {
@@ -75,7 +75,7 @@ export async function simulate(scenario: (world: World) => Scenario, options: Si
   checkOptions('the options of a simulation', options);
   const { seeds = 100, from = 1, hosts: mostHosts = 3, faults: kinds = FAULTS, onSchedule } = options;
   const store = new EmptyStore();
-  const run = (schedule: Schedule, trace = false): Promise<Outcome> =>
+  const run = (schedule: Schedule, trace = false): Promise<ScheduleOutcome> =>
     new SimulatedWorld(schedule, scenario, { kinds, mostHosts, trace, store }).run();
   using _time = virtualTime();
   const begun = performance.now();
@@ -115,22 +115,22 @@ export async function replaySchedule(
 
 async function smallest(
   seed: number,
-  outcome: Outcome,
-  run: (schedule: Schedule, trace?: boolean) => Promise<Outcome>,
+  outcome: ScheduleOutcome,
+  run: (schedule: Schedule, trace?: boolean) => Promise<ScheduleOutcome>,
 ): Promise<SimulationFailure | null> {
   const { hosts, sessions, faults } = outcome;
   const { schedule } = await shrunk({ schedule: { seed, hosts, sessions, faults }, outcome }, run);
   return failureOf(seed, await run(schedule, true));
 }
 
-function failureOf(seed: number, { violation, hosts, sessions, faults, trace }: Outcome): SimulationFailure | null {
+function failureOf(seed: number, { violation, hosts, sessions, faults, trace }: ScheduleOutcome): SimulationFailure | null {
   return violation === null ? null : { ...violation, schedule: { seed, hosts, sessions, faults }, trace };
 }
 
 /** A schedule with an explicit list of its faults, and its outcome. */
 interface Failed {
   readonly schedule: Required<Schedule>;
-  readonly outcome: Outcome;
+  readonly outcome: ScheduleOutcome;
 }
 
 /** Most schedules that a search for a smaller failure runs. */
@@ -140,7 +140,7 @@ const MOST_TRIES = 300;
  * Looks for a smaller schedule that breaks the same invariant: with fewer faults, then with fewer hosts and sessions, until nothing more
  * can be left out. `run` must do the same for equal plans.
  */
-async function shrunk(first: Failed, run: (schedule: Required<Schedule>) => Promise<Outcome>): Promise<Failed> {
+async function shrunk(first: Failed, run: (schedule: Required<Schedule>) => Promise<ScheduleOutcome>): Promise<Failed> {
   let best = first;
   let tries = 0;
   const better = async (change: Partial<Required<Schedule>>): Promise<boolean> => {

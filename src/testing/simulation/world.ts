@@ -32,7 +32,7 @@ export interface Schedule {
 }
 
 /** The outcome of a schedule. */
-export interface Outcome {
+export interface ScheduleOutcome {
   readonly violation: Violation | null;
   readonly events: number;
   readonly turns: number;
@@ -140,7 +140,7 @@ export class SimulatedWorld implements Surroundings {
   }
 
   /** Runs the schedule to its end. */
-  async run(): Promise<Outcome> {
+  async run(): Promise<ScheduleOutcome> {
     await acting.run(this.#server, () => this.#open());
     for (const slot of this.#slots) this.#startHost(slot);
     this.#startPeople();

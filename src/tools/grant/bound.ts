@@ -287,17 +287,17 @@ function inPlace(rows: readonly Row[], { tool }: MadeCallOf, before: CallsBefore
 }
 
 /** A step of a path to a row with room: one call of `group` would move from `from` to this row. */
-interface Step {
+interface RoomStep {
   readonly row: Row;
   readonly group: Group;
-  readonly from: Step | null;
+  readonly from: RoomStep | null;
 }
 
 /** How one call can be counted for one of its rows; null when all are full, however the other calls are distributed. */
-function roomFor(group: Group): Step | null {
+function roomFor(group: Group): RoomStep | null {
   const seen = new Set<Row>();
-  const steps: Step[] = [];
-  const reach = (own: Group, from: Step | null): void => {
+  const steps: RoomStep[] = [];
+  const reach = (own: Group, from: RoomStep | null): void => {
     for (const row of own.rows) {
       if (seen.has(row)) continue;
       seen.add(row);
@@ -314,9 +314,9 @@ function roomFor(group: Group): Step | null {
 }
 
 /** Moves calls along the path, so that its first row has room for the new one. */
-function settle(last: Step): void {
+function settle(last: RoomStep): void {
   last.row.used++;
-  for (let step: Step | null = last; step !== null; step = step.from) {
+  for (let step: RoomStep | null = last; step !== null; step = step.from) {
     const { row, group, from } = step;
     const key = keyOf(group);
     const here = row.groups.get(key);

@@ -29,13 +29,13 @@ export interface Recording {
   readonly unanswered: number;
 }
 
-interface Step {
+interface MockStep {
   readonly [key: string]: TaggedJson;
 }
 
 interface Case {
   readonly when: Readonly<Record<string, TaggedJson>>;
-  readonly steps: Step[];
+  readonly steps: MockStep[];
 }
 
 /**
@@ -75,15 +75,15 @@ export function recordTools(journal: readonly JournalEntry[], tools: readonly To
     const key = keyText(when);
     const same = cases.get(key);
     // `withoutSecrets` returns a map for a map, unless the map's own name is secret, and this map has no name.
-    if (same === undefined) cases.set(key, { when, steps: [answer.json as Step] });
-    else same.steps.push(answer.json as Step);
+    if (same === undefined) cases.set(key, { when, steps: [answer.json as MockStep] });
+    else same.steps.push(answer.json as MockStep);
   }
   const lines = [...found].flatMap(([tool, cases]) => toolLines(tool, widths.get(tool) ?? 0, [...cases.values()]));
   return { text: [...HEAD, lines.length === 0 ? 'tools: {}' : 'tools:', ...lines, ''].join('\n'), calls, redacted, unanswered };
 }
 
 /** Null for a call that ended its run. The exception is a timeout, which a mock can repeat by waiting. */
-function stepOf(outcome: JournalOutcome): Step | null {
+function stepOf(outcome: JournalOutcome): MockStep | null {
   if (outcome.ok) return { returns: outcome.value };
   if ('halted' in outcome) return outcome.halted.kind === 'timeout' ? { delayMs: 'never' } : null;
   return { throws: { code: outcome.code, message: outcome.message } };
@@ -120,7 +120,7 @@ function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]):
   ];
 }
 
-function answerLines(steps: readonly Step[]): readonly string[] {
+function answerLines(steps: readonly MockStep[]): readonly string[] {
   const [first = {}, ...rest] = steps;
   if (rest.every((step) => keyText(step) === keyText(first)))
     return Object.entries(first).map(([key, value]) => `${key}: ${json(value)}`);

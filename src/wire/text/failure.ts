@@ -63,13 +63,13 @@ export function renderFinding(found: LintFinding, sources: SourceTexts, palette:
   return fix.message === '' ? lines : [...lines, `  hint: ${printable(fix.message)}`];
 }
 
-interface Place {
+interface SourcePlace {
   readonly file: string;
   readonly line: number;
   readonly column: number | null;
 }
 
-function headline(place: Place | null, message: string, code: string, palette: Palette, tint = palette.red): string {
+function headline(place: SourcePlace | null, message: string, code: string, palette: Palette, tint = palette.red): string {
   const at =
     place === null ? 'neuroscript' : `${printable(place.file)}:${place.line}${place.column === null ? '' : `:${place.column}`}`;
   return `${palette.bold(`${at}:`)} ${tint(printable(message))} ${palette.dim(`(${code})`)}`;
