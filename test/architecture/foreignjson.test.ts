@@ -16,7 +16,6 @@ const COUNTED = 'bytes and values are counted before';
  */
 const PARSES: Readonly<Record<string, string>> = {
   'src/ai/sdktools.ts': 'copies the schema of a tool that the host itself defines',
-  'src/cli/commands/complete.ts': ALONE,
   'src/cli/commands/promote.ts': ALONE,
   'src/cli/conformance/driver.ts': `${ALONE}; ${COUNTED}`,
   'src/cli/conformance/language.ts': ALONE,

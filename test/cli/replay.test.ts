@@ -40,7 +40,7 @@ describe('a session that waits, on the command line', () => {
         "call 1.2: tool 'tool.human.approve' returned something else than it promises",
       ],
       [['--call', '1.2', '--result', '"yes"'], 'call 1.2: the tool tool.human.approve is not there'],
-      [['--call', '1.2', '--result', 'yes', ...TOOLS], '--result is not JSON: yes; write a text as \'"text"\''],
+      [['--call', '1.2', '--result', 'yes', ...TOOLS], '--result: it is not JSON; write a text as \'"text"\''],
       [['--call', '1.2', ...TOOLS], 'give exactly one of --result JSON and --error TEXT'],
     ];
     for (const [args, message] of refused) {

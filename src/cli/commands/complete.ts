@@ -13,16 +13,13 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { decode } from '../../wire/codec.ts';
 import { defined } from '../../wire/defined.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { ValueError } from '../../wire/values.ts';
 import { addConfig, configured, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { readGrant } from '../flags/bound.ts';
-import { addLimits } from '../flags/options.ts';
+import { addLimits, parseValue } from '../flags/options.ts';
 import { addWhere, matching, queryOf } from '../flags/query.ts';
 import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
@@ -203,17 +200,5 @@ function answerOf({ result, error }: Pick<CompleteFlags, 'result' | 'error'>): C
   if ((result === undefined) === (error === undefined))
     throw new UsageError('give exactly one of --result JSON and --error TEXT');
   if (result === undefined) return { error: { message: error ?? '' } };
-  let value: TaggedJson;
-  try {
-    value = JSON.parse(result);
-  } catch {
-    throw new UsageError(`--result is not JSON: ${printable(result.slice(0, 100))}; write a text as '"text"'`);
-  }
-  try {
-    decode(value);
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new UsageError(`--result: ${cause.message}`, { cause });
-  }
-  return { result: value };
+  return { result: parseValue('--result', result) };
 }

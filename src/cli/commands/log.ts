@@ -20,7 +20,7 @@ import {
 } from '../../receipt/index.ts';
 import { counted, printable } from '../../report/index.ts';
 import { texts } from '../flags/options.ts';
-import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
+import { readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -145,7 +145,7 @@ const NO_CHECKPOINTS: Checkpoints = { statements: [], wrong: null };
 async function checkpointsOf(files: readonly string[], key: ReceiptKey): Promise<Checkpoints> {
   const statements: CheckpointStatement[] = [];
   for (const file of files) {
-    const text = await readText(file, CHECKPOINT_BYTES, noStdin('a checkpoint'));
+    const text = await readText(file, CHECKPOINT_BYTES, 'a checkpoint');
     try {
       statements.push(readCheckpoint(text, key));
     } catch (error) {

@@ -14,7 +14,7 @@ import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { isMadeOf } from '../../wire/wildcard.ts';
 import { launcherOption, texts } from '../flags/options.ts';
-import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
+import { readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -120,7 +120,7 @@ async function issue(sid: string, flags: IssueFlags, terminal: Terminal): Promis
 
 async function verify(file: string, { key, whole, json, launcher }: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
   const publicKey = readPublicReceiptKey(key);
-  const text = await readText(file, FILE_BYTES, noStdin('a receipt'));
+  const text = await readText(file, FILE_BYTES, 'a receipt');
   const receipt = parsed(text);
   if (receipt instanceof ReceiptError) {
     if (json) terminal.out.json({ ok: false, faults: [receipt.message], withheld: [], turns: [] });
@@ -164,7 +164,7 @@ function linesOf({ sid, kid, issuedAt, turns, faults, withheld }: ReceiptReport)
 }
 
 async function redact(file: string, { part, out }: RedactFlags, terminal: Terminal): Promise<ExitCode> {
-  const text = await readText(file, FILE_BYTES, noStdin('a receipt'));
+  const text = await readText(file, FILE_BYTES, 'a receipt');
   const receipt = named(file, () => readReceipt(text));
   const rest = withhold(receipt, (name) => part.some((pattern) => isMadeOf(pattern.split('*'), name)));
   const gone = Object.keys(receipt.parts).length - Object.keys(rest.parts).length;

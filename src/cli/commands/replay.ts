@@ -210,9 +210,7 @@ function isFile(word: string): boolean {
 }
 
 async function readFile(file: string): Promise<readonly RecordedSession[]> {
-  const text = await readText(file, FILE_BYTES, () => {
-    throw new UsageError('sessions cannot be read from standard input; name a file, or use --store');
-  });
+  const text = await readText(file, FILE_BYTES, 'sessions');
   try {
     return readExport(text);
   } catch (error) {

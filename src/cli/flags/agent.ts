@@ -116,9 +116,7 @@ const nameOf = (file: string): string => (isAbsolute(file) ? basename(file) : fi
 export const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 
 async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
-  const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
-    throw new UsageError('a transcript cannot be read from standard input; name a file');
-  });
+  const transcript = await readText(file, TRANSCRIPT_BYTES, 'a transcript');
   return named(file, () => (profile === 'v1' ? scriptV1Agent : scriptAgent)(transcript, nameOf(file)));
 }
 

@@ -16,9 +16,7 @@ const GRANT_BYTES = 4 * 1024 * 1024;
 
 /** The grant of a file. `flag` names the flag. Throws {@link UsageError}. */
 export async function readGrant(flag: string, file: string): Promise<Grant> {
-  const text = await readText(file, GRANT_BYTES, () => {
-    throw new UsageError(`${flag} cannot read standard input; name a file`);
-  });
+  const text = await readText(file, GRANT_BYTES, `the file of ${flag}`);
   if (isMonstrous(text)) throw new UsageError(`${printable(file)}: the grant nests too deep, or has too many values`);
   return named(file, () => loadGrant(text, file));
 }

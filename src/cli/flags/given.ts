@@ -72,9 +72,7 @@ const VALUE_BYTES = 64 * 1024 * 1024;
 /** Reads the values that flags give. */
 export async function givenBy({ arg, argFile, global, globalFile }: GivenFlags): Promise<Given> {
   const read = async (flag: string, file: string): Promise<TaggedJson> => {
-    const text = await readText(file, VALUE_BYTES, () => {
-      throw new UsageError(`${flag} cannot read standard input; name a file`);
-    });
+    const text = await readText(file, VALUE_BYTES, `the file of ${flag}`);
     return parseJson(`${flag} ${printable(file)}`, text);
   };
   const args: TaggedJson[] = [];

@@ -22,9 +22,7 @@ export async function librarySources(folder: string): Promise<readonly Source[]>
   const files = names.filter((name) => name.endsWith('.ns') && !name.endsWith('.test.ns')).sort();
   if (files.length > MOST_FILES) throw new UsageError(`${printable(folder)} has more than ${MOST_FILES} files (.ns)`);
   const paths = files.map((name) => join(folder, name));
-  const texts = await readSources(paths, limitOf('sourceBytes').default, () => {
-    throw new UsageError('a library is a folder');
-  });
+  const texts = await readSources(paths, limitOf('sourceBytes').default, 'a library');
   return texts.map(({ text }, index) => ({ name: files[index] ?? '', text }));
 }
 

@@ -87,9 +87,7 @@ async function transcriptsOf(models: AgentModelStore, folder: string): Promise<T
     const model = models.get(name);
     if (model === undefined || model.provider.toLowerCase() !== 'script') continue;
     const place = join(folder, model.model);
-    const text = await readText(place, TRANSCRIPT_BYTES, () => {
-      throw new UsageError('a transcript cannot be read from standard input; name a file');
-    });
+    const text = await readText(place, TRANSCRIPT_BYTES, 'a transcript');
     named(place, () => scriptAgent(text, place));
     transcripts.set(model.name, text);
   }

@@ -46,10 +46,3 @@ function parsed(bytes: Uint8Array): ReceiptKey {
 export function readPublicReceiptKey(file: string): ReceiptKey {
   return named(file, () => parsed(readOwnedBytes(file)));
 }
-
-/** For {@link readText}, where standard input is not allowed. */
-export function noStdin(what: string): () => never {
-  return () => {
-    throw new UsageError(`${what} cannot be read from standard input; name a file`);
-  };
-}

@@ -35,9 +35,7 @@ function unclear(setting: string): UsageError {
 }
 
 function programOf(file: string): Promise<string> {
-  return readText(file, PROGRAM_BYTES, () => {
-    throw new UsageError('a program to try out cannot be read from standard input; name a file');
-  });
+  return readText(file, PROGRAM_BYTES, 'a program to try out');
 }
 
 function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value: string, setting: string): void {

@@ -12,27 +12,28 @@ import { UsageError } from './failure.ts';
 /** The name that stands for standard input among the files of a command line. */
 export const STDIN = '-';
 
+/** Standard input; or what the file is, where standard input is refused for it. */
+type Stdin = string | (() => AsyncIterable<Uint8Array>);
+
 /**
  * Reads a text file, or standard input for `-`. Throws {@link UsageError}, one sentence, for a file that is missing, a
- * folder, unreadable, longer than `maxBytes`, or not UTF-8. Never holds more than `maxBytes` of it.
+ * folder, unreadable, longer than `maxBytes`, or not UTF-8, and for standard input that is refused. Never holds more than `maxBytes` of it.
  */
-export async function readText(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<string> {
+export async function readText(name: string, maxBytes: number, stdin: Stdin): Promise<string> {
   const bytes = await readBytes(name, maxBytes, stdin);
   if (!isUtf8(bytes)) throw new UsageError(`${label(name)} is not UTF-8 text (line ${badLine(bytes)})`);
   return bytes.toString('utf8');
 }
 
 /** As {@link readText}, but leaves the check of the encoding to the caller. */
-export async function readBytes(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return name === STDIN ? collect(stdin(), name, maxBytes) : readFile(name, maxBytes);
+export async function readBytes(name: string, maxBytes: number, stdin: Stdin): Promise<Buffer> {
+  if (name !== STDIN) return readFile(name, maxBytes);
+  if (typeof stdin === 'string') throw new UsageError(`${stdin} cannot be read from standard input; name a file`);
+  return collect(stdin(), name, maxBytes);
 }
 
 /** Reads the program files of a command in order; standard input may be one of them. */
-export async function readSources(
-  names: readonly string[],
-  maxBytes: number,
-  stdin: () => AsyncIterable<Uint8Array>,
-): Promise<Source[]> {
+export async function readSources(names: readonly string[], maxBytes: number, stdin: Stdin): Promise<Source[]> {
   if (names.filter((name) => name === STDIN).length > 1) throw new UsageError("standard input ('-') can be read only once");
   const sources: Source[] = [];
   for (const name of names) sources.push({ name, text: await readText(name, maxBytes, stdin) });
