@@ -77,7 +77,7 @@ function conditionsOf(terms: readonly QueryTerm[]): Pick<RecentQuery, 'status' |
 
 /** Whether the store cannot select by a term alone. */
 function isBeyondStore({ key, text }: QueryTerm): boolean {
-  return key !== 'tenant' && !(key === 'status' && text !== 'waiting' && text !== 'running');
+  return key !== 'tenant' && !(key === 'status' && (text === 'done' || text === 'aborted' || text === 'halted'));
 }
 
 function looksIntoTurns({ key }: QueryTerm): boolean {
@@ -88,11 +88,10 @@ const has = (text: string | null, part: string): boolean => text?.toLowerCase().
 
 /** Whether a session matches by what a list shows of it. */
 function matchesSummary({ key, text }: QueryTerm, session: SessionSummary): boolean {
-  const { status, reason, damaged, lease, agent, tenant, sid, subject } = session;
+  const { reason, damaged, agent, tenant, sid, subject } = session;
   switch (key) {
     case 'status':
-      if (text === 'waiting') return status === 'open' && waitsOf(session).some(({ completed }) => !completed);
-      return text === 'running' ? status === 'open' && lease !== null : status === text;
+      return doingOf(session) === text;
     case 'reason':
       return has(reason, text);
     case 'error':
@@ -112,6 +111,13 @@ function matchesSummary({ key, text }: QueryTerm, session: SessionSummary): bool
 
 function waitsOf({ waits }: SessionSummary): readonly Waiting[] {
   return waits === null ? [] : [waits, ...(waits.also ?? [])];
+}
+
+/** What a session does, in the word of `status:`: an open one waits for a call, or else runs on a host, or else is open. */
+function doingOf(session: SessionSummary): string {
+  if (session.status !== 'open') return session.status;
+  if (waitsOf(session).some(({ completed }) => !completed)) return 'waiting';
+  return session.lease === null ? 'open' : 'running';
 }
 
 /** Whether the message and the turns of a session have what the terms look for, and how many turns were read. */

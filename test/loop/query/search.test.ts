@@ -77,6 +77,33 @@ it('finds sessions by what their lists, messages, programs, calls and errors say
   expect(await find('tool:shop.book')).toEqual(['s-3']);
 });
 
+it('issue 49: finds a session by the one word that a list shows of what it does', async () => {
+  const waits = { call: '1.1', turn: 1, tool: 'tool.human.Ask', args: [], reason: 'r', since: 1, expiresAt: 2, completed: false };
+  const lease = { owner: 'host-7', until: NOW };
+  const rows = [
+    { sid: 'free', waits: null, lease: null },
+    { sid: 'held', waits: null, lease },
+    { sid: 'asking', waits, lease: null },
+    { sid: 'asking-held', waits, lease },
+    { sid: 'answered-held', waits: { ...waits, completed: true }, lease },
+    { sid: 'answered', waits: { ...waits, completed: true }, lease: null },
+  ];
+  const store = new MemoryStore();
+  for (const { sid } of rows) await store.create(state(sid), 1);
+  const summaries = (await store.recent({ limit: 9 })).map((row) => ({ ...row, ...rows.find(({ sid }) => sid === row.sid) }));
+  const selecting = {
+    recent: async ({ open }: RecentQuery) =>
+      summaries.filter((row) => (open === undefined ? true : open === 'waiting' ? row.waits !== null : row.lease !== null)),
+    read: async () => null,
+    turns: async () => [],
+  };
+  const find = async (text: string) =>
+    (await searchSessions(selecting, sessionQuery(text, NOW), { limit: 10 })).sessions.map(({ sid }) => sid).sort();
+  expect(await find('status:waiting')).toEqual(['asking', 'asking-held']);
+  expect(await find('status:running')).toEqual(['answered-held', 'held']);
+  expect(await find('status:open')).toEqual(['answered', 'free']);
+});
+
 it('goes on where it stopped, and stops when a search has read enough', async () => {
   const store = new MemoryStore();
   for (let at = 1; at <= 9; at++) await store.create(state(`s${at}`), at);
@@ -122,7 +149,7 @@ it('issue 48: a page reads at most 500 sessions and turns, and of those only wha
     return { ...read };
   };
   expect(await reads('')).toEqual({ sessions: 101 });
-  expect(await reads('status:open')).toEqual({ sessions: 101 });
+  expect(await reads('status:open')).toEqual({ sessions: 250 });
   expect(await reads('status:running')).toEqual({ sessions: 1 });
   expect(await reads('status:waiting')).toEqual({ sessions: 0 });
   expect(await reads('agent:none')).toEqual({ sessions: 500 });
