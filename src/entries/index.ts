@@ -87,7 +87,7 @@ export {
   type StackFrame,
 } from '../wire/errors.ts';
 export { decodeTagged as decode } from '../wire/foreign.ts';
-export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from '../wire/journal.ts';
+export type { AnswerForm, ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from '../wire/journal.ts';
 export type { CarriedLabel, SaidLabels } from '../wire/labels.ts';
 export {
   defaultLimits,

@@ -2,6 +2,7 @@ import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import { plainPalette, renderError } from '../report/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { Source } from '../wire/protocol.ts';
+import { printable } from '../wire/text/printable.ts';
 import type { ErrorView } from './views.ts';
 
 /** Units of a message in a row; a message may hold a value of the program. */
@@ -23,6 +24,8 @@ export function errorView(error: ErrorInfo, actions: string | null, libraries: r
   const program = actions === null ? [] : [{ name: 'ACTIONS', text: actions }];
   const sources = new Map([...libraries, ...program].map((each) => [each.name, each.text]));
   const short = { ...error, message: message.slice(0, MESSAGE * 20) };
-  const lines = renderError(short, sources, plainPalette);
-  return { kind, code, name, message: short.message, source, line, column, hint, lines };
+  const [head = '', ...rest] = renderError(short, sources, plainPalette);
+  // A terminal says which command failed where there is no place.
+  const first = source === null || line === null ? `${printable(short.message)} (${code})` : head;
+  return { kind, code, name, message: short.message, source, line, column, hint, lines: [first, ...rest] };
 }

@@ -46,7 +46,8 @@ function whyNotExecutable(record: TurnRecord): string | null {
   return guarded(() => malformation(record), 'it nests too deep');
 }
 
-function faultsOf(record: TurnRecord, prev: string | null | undefined): readonly SealFault[] {
+/** What is not as it was sealed; `prev` as in {@link recordView}. */
+export function faultsOf(record: TurnRecord, prev: string | null | undefined): readonly SealFault[] {
   const before = prev === undefined ? record.seal.prev : prev;
   return guarded(() => sealFaults(record, before), [{ part: 'record', problem: 'changed' }]);
 }

@@ -18,10 +18,21 @@ import {
 import { ConfigError } from '../wire/errors.ts';
 import { sumUsd } from '../wire/money.ts';
 import { type Past, planView } from './plan.ts';
+import { faultsOf } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { spentBy, turnRow } from './turn.ts';
-import type { LastTurn, NestedRow, SessionRow, SessionsView, SessionView, Sum, TimelineView, WaitingView } from './views.ts';
+import type {
+  LastTurn,
+  NestedRow,
+  SessionRow,
+  SessionsView,
+  SessionView,
+  Sum,
+  TimelineView,
+  TurnRow,
+  WaitingView,
+} from './views.ts';
 
 /** Units of a subject or a name in a list. */
 const SHORT = 200;
@@ -60,7 +71,8 @@ export class LastTurns {
 function lastTurn(record: TurnRecord): LastTurn {
   const { error, reason, latencyMs, attempts = [] } = record;
   const { tokens, cost = 0 } = spentBy(record);
-  return { code: error?.code ?? reason, ms: latencyMs, tokens, cost, attempts: attempts.length + 1 };
+  const changed = faultsOf(record, undefined).length > 0;
+  return { code: error?.code ?? reason, ms: latencyMs, tokens, cost, attempts: attempts.length + 1, changed };
 }
 
 /** A page of the list of sessions. Reads a bounded number of them, whatever the query says. Throws {@link RequestError}. */
@@ -173,7 +185,8 @@ function added(one: Sum, other: Sum): Sum {
 /** A page of the turns of a session. */
 export async function timelineView(store: SessionStore, sid: string, query: URLSearchParams): Promise<TimelineView> {
   const limit = wholeOf(query, 'limit', [1, 1000], 200);
-  const view = { turns: [] as TimelineView['turns'][number][], damaged: [] as TimelineView['damaged'][number][] };
+  const view = { turns: [] as TurnRow[], damaged: [] as TimelineView['damaged'][number][], changed: [] as number[] };
+  let before: TurnRecord | null = null;
   let after = wholeOf(query, 'after', [0, Number.MAX_SAFE_INTEGER], 0);
   for (let left = limit; left > 0; ) {
     const wanted = Math.min(TURNS, left);
@@ -183,6 +196,9 @@ export async function timelineView(store: SessionStore, sid: string, query: URLS
       const problem = recordProblem(record);
       if (problem === null) view.turns.push(turnRow(record));
       else damaged.push({ turn: record.turn, problem });
+      const prev = record.turn === 1 ? null : before?.turn === record.turn - 1 ? before.seal.hash : undefined;
+      if (problem === null && faultsOf(record, prev).length > 0) view.changed.push(record.turn);
+      before = record;
     }
     view.damaged.push(...damaged);
     const read = [...records.map(({ turn }) => turn), ...damaged.map(({ turn }) => turn)];
@@ -206,9 +222,9 @@ export async function waitingViews(
   const since = hasPlan ? await lastApproved(store, sid, turns) : null;
   const costs = hasPlan ? await past.costs(sid, turns) : null;
   return calls.map((waiting) => {
-    const { call, turn, tool, args, reason, since: begun, expiresAt, completed, plan } = waiting;
+    const { call, turn, tool, args, reason, since: begun, expiresAt, completed, plan, answer = null } = waiting;
     return {
-      ...{ call, turn, tool, since: begun, expiresAt, completed },
+      ...{ call, turn, tool, since: begun, expiresAt, completed, answer },
       reason: reason.slice(0, SHORT * 5),
       // A person answers all that the plan allows, and not the call at which the program happens to stand.
       args: plan === undefined ? args.map((value, index) => texts.value(value, waitingPart(call, index))) : [],

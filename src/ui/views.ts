@@ -10,13 +10,14 @@ import type {
   SessionSummary,
   TurnPhase,
 } from '../loop/index.ts';
-import type { CallChange, Effects } from '../tools/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitKey, Unit } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
 import type { CallView, TextView, VerdictView } from './callviews.ts';
+import type { WaitingView } from './waitingviews.ts';
 
 export type * from './callviews.ts';
+export type * from './waitingviews.ts';
 
 /*
  * The JSON answers of the inspector's server, and what `sessions show --html` embeds. Texts of programs, agents and tools are foreign:
@@ -106,6 +107,8 @@ export interface LastTurn {
   /** US dollars for its agent, its calls and what it asked, over all attempts. */
   readonly cost: number;
   readonly attempts: number;
+  /** Whether its record is not as it was sealed. */
+  readonly changed: boolean;
 }
 
 /** What a session, or a tree of sessions, used. */
@@ -147,6 +150,8 @@ export interface TimelineView {
   readonly turns: readonly TurnRow[];
   /** Turns of this page whose records cannot be read. */
   readonly damaged: readonly { readonly turn: number; readonly problem: string }[];
+  /** Turns of this page whose records are not as they were sealed, or do not follow from the one before. */
+  readonly changed: readonly number[];
   /** `after` of the next page; null at the end. */
   readonly next: number | null;
 }
@@ -186,54 +191,6 @@ export interface Measure {
   readonly used: number;
   /** Null for a limit that is not recorded. */
   readonly allowed: number | null;
-}
-
-/** A call that a session waits for. */
-export interface WaitingView {
-  /** Id of the call, unique in its session. */
-  readonly call: string;
-  readonly turn: number;
-  readonly tool: string;
-  readonly args: readonly TextView[];
-  readonly reason: string;
-  readonly since: number;
-  readonly expiresAt: number;
-  /** What the program may do, of the call `plan`; null for other calls. Its arguments are none then. */
-  readonly plan: PlanView | null;
-  /** Whether it has its answer, and the session waits for other calls or its driver. */
-  readonly completed: boolean;
-  /** Why the page cannot answer it: without `--approve`, or an ARGO intent; null when it can. */
-  readonly refusal: string | null;
-}
-
-/** All that a program may do if its plan is approved. */
-export interface PlanView {
-  /** Its files, and how many calls may change something. */
-  readonly head: TextView;
-  /** The turn for which the last grant of the session was approved, against which changes are marked; null for none. */
-  readonly since: number | null;
-  /** New calls and those that may change something first. */
-  readonly calls: readonly PlanCallView[];
-  /** Tools of that earlier grant that this one does not have. */
-  readonly gone: readonly string[];
-  /** Rules about the order of calls, and what is not known. */
-  readonly notes: readonly TextView[];
-}
-
-/** Calls that a plan allows. */
-export interface PlanCallView {
-  readonly tool: string;
-  /** What the tool declares; null for what no tool does. */
-  readonly effects: Effects | null;
-  /** Whether it may change something, or nobody knows. */
-  readonly mayChange: boolean;
-  /** Since the earlier grant; null without one. */
-  readonly change: CallChange | null;
-  /** Arguments and number, in words. */
-  readonly terms: TextView;
-  /** What the calls cost, at most and usually, in words; empty without a price and a past. */
-  readonly cost: string;
-  readonly notes: readonly TextView[];
 }
 
 /** `GET /api/sessions/SID/turns/N`: one turn. */

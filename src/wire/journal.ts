@@ -128,6 +128,9 @@ export const PROMPT = 'promptuser';
 /** Stands for the tool in a {@link WaitingCall} that waits for the answer to an `ask`; the name of no tool has this form. */
 export const ASK = 'ask';
 
+/** What the answer to a call must be: true or false, a number, a text, or one of these texts. */
+export type AnswerForm = 'truth' | 'number' | 'text' | { readonly choices: readonly string[] };
+
 /** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
   /** Number of the call within its run. */
@@ -148,6 +151,8 @@ export interface WaitingCall {
   readonly ms: number;
   /** Present when the answer is not the call's result, but says whether the call may be made: `true` allows it. */
   readonly allows?: true;
+  /** What the answer must be; absent where the tool declares no result, or one of another form. */
+  readonly answer?: AnswerForm | undefined;
   /** Present when the answer decides about all calls of this grant, and not about this call alone. As JSON. */
   readonly plan?: unknown;
 }

@@ -165,7 +165,7 @@ describe('issue 24: one turn', () => {
   it('issue 49: a list has code, duration, tokens, cost and attempts of the last turn', async () => {
     const { sessions } = await get<SessionsView>('sessions');
     const last = (sid: string) => sessions.find((each) => each.sid === sid)?.last;
-    expect(last('good')).toEqual({ code: null, ms: expect.any(Number), tokens: 0, cost: 0, attempts: 1 });
+    expect(last('good')).toEqual({ code: null, ms: expect.any(Number), tokens: 0, cost: 0, attempts: 1, changed: false });
     expect(last('fails')?.code).toMatch(/^NS/);
     expect(last('waits')).toBeNull();
   });

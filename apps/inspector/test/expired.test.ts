@@ -15,7 +15,7 @@ for (const [name, leftMs, buttons] of [
     const since = Date.now() - 60_000;
     const call = {
       ...{ call: '1.1', turn: 1, tool: 'tool.human.Approve', args: [whole('"all"')], reason: 'may I?', since },
-      ...{ expiresAt: Date.now() + leftMs, plan: null, completed: false, refusal: null },
+      ...{ expiresAt: Date.now() + leftMs, answer: 'truth' as const, plan: null, completed: false, refusal: null },
     };
     const mock = await served({
       about: { approve: true, log: null },

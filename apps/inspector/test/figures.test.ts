@@ -76,7 +76,7 @@ test('issue 49: a turn that cannot be read says so in its row and where the sess
 
 test('issue 49: from 1280 pixels on, and where few columns are left, the list cuts no code', async () => {
   const code = 'ERR_ENV_SECTION_MISSING';
-  const row = sessionRow('s', 1, { phase: 'halted', last: { code, ms: 24, tokens: 1200, cost: 0, attempts: 1 } });
+  const row = sessionRow('s', 1, { phase: 'halted', last: { code, ms: 24, tokens: 1200, cost: 0, attempts: 1, changed: false } });
   const mock = await served({ ...SAMPLE, sessions: () => ({ sessions: [row], next: null }) });
   const { page } = await open(browser(), mock.address);
   const cut = () => page.locator('a.row .reason').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);

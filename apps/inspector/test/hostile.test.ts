@@ -81,10 +81,12 @@ const ANSWERS: Answers = {
           since: 0,
           expiresAt: 9e15,
           completed: false,
+          answer: { choices: [EVIL] },
           plan: null,
           refusal: EVIL,
         },
         {
+          answer: 'truth',
           call: 'plan',
           turn: 1,
           tool: EVIL,

@@ -44,7 +44,7 @@ export function sessionRow(sid: string, turns: number, more: Partial<SessionRow>
     above: [],
     damaged: null,
     phase: 'open',
-    last: turns === 0 ? null : { code: null, ms: 24, tokens: 1200, cost: 0, attempts: 1 },
+    last: turns === 0 ? null : { code: null, ms: 24, tokens: 1200, cost: 0, attempts: 1, changed: false },
     waiting: 0,
     driven: false,
     ...more,
@@ -60,7 +60,7 @@ export function sessionView(row: SessionRow, more: Partial<SessionView> = {}): S
     lease: null,
     calls: [],
     nested: [],
-    timeline: { turns: [], damaged: [], next: null },
+    timeline: { turns: [], damaged: [], changed: [], next: null },
     ...more,
   };
 }
@@ -223,13 +223,18 @@ function answerOf(answers: Answers, { pathname, searchParams: query }: URL, { me
   if (pathname.endsWith('/turns')) {
     const limit = Number(query.get('limit') ?? 200);
     const turns = answers.turns?.(id, Number(query.get('after') ?? 0), limit) ?? [];
-    return { turns, damaged: [], next: turns.length < limit ? null : (turns.at(-1)?.turn ?? null) };
+    return { turns, damaged: [], changed: [], next: turns.length < limit ? null : (turns.at(-1)?.turn ?? null) };
   }
   if (turn === '') {
     const view = answers.session?.(id) ?? null;
     const first = answers.turns?.(id, 0, 200) ?? [];
     const damaged = (answers.damaged ?? []).map((each) => ({ turn: each, problem: `turn ${each} is not JSON` }));
-    return view && { ...view, timeline: { turns: first, damaged, next: view.turns > 200 ? 200 : null } };
+    return (
+      view && {
+        ...view,
+        timeline: { turns: first, damaged, changed: view.timeline.changed, next: view.turns > 200 ? 200 : null },
+      }
+    );
   }
   if (what === 'calls') return answers.calls?.(Number(query.get('after') ?? 0)) ?? null;
   if (what === 'parts') return answers.piece?.(part, Number(query.get('from') ?? 0)) ?? null;

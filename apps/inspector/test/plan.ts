@@ -14,6 +14,7 @@ export const PLAN: SessionView = sessionView(sessionRow('plan-9', 1, { phase: 'w
       expiresAt: Date.now() + 82_800_000,
       completed: false,
       refusal: null,
+      answer: 'truth',
       plan: {
         head: whole('ACTIONS: 3 calls, 2 of which may change something'),
         since: 1,

@@ -134,7 +134,7 @@ const WAITING: SessionView = sessionView(sessionRow('approval-7', 1, { phase: 'w
       reason: 'a human must approve it',
       since: NOW - 60_000,
       expiresAt: Date.now() + 3_600_000,
-      plan: null,
+      ...{ answer: 'truth', plan: null },
       completed: false,
       refusal: null,
     },

@@ -104,7 +104,7 @@ function showResult(
   calls.replaceChildren(
     ...made.slice(0, 500).map(({ tool, args, result: answer, error: failed }) => {
       const item = document.createElement('li');
-      const said = failed === null ? `→ ${JSON.stringify(answer)}` : `failed: ${failed.message} (${failed.code})`;
+      const said = failed === null ? `→ ${JSON.stringify(answer)}` : `failed: ${failed.message} (NS${failed.code})`;
       item.textContent = `${tool}(${args.map((arg) => JSON.stringify(arg)).join(', ')}) ${said}`.slice(0, 2000);
       return item;
     }),

@@ -68,6 +68,7 @@ test('runs an example with its tools, and every other one to its end', async () 
   await outputOf(page, 'pen costs 3');
   await outputOf(page, 'gold: tool.shop.Price has no answer for gold');
   assert.match(await page.locator('#calls').textContent(), /tool\.shop\.price\("pen"\) → 3/);
+  assert.match(await page.locator('#calls').textContent(), /failed: tool\.shop\.Price has no answer for gold \(NS9\)/);
   assert.match(await page.locator('#usage').textContent(), /fuel[\d,]+/);
   const expected = ['pen costs 3', 'the: 3', 'no event came', 'ERR_QUOTA', 'order a-1: 3'];
   for (const [index, text] of expected.entries()) {

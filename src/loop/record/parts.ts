@@ -131,6 +131,9 @@ export const ENTRY = entryOf(VALUE);
 /** A recorded call of any values: a view cuts those that nest too deep. */
 export const VIEWED_ENTRY = entryOf(z.unknown());
 
+/** What the answer to a call must be. */
+export const ANSWER_FORM = z.union([z.enum(['truth', 'number', 'text']), z.object({ choices: z.array(z.string()) })]);
+
 /** A call that waits for its answer. */
 export const WAITING = z.looseObject({
   seq: position,
@@ -141,6 +144,7 @@ export const WAITING = z.looseObject({
   reason: z.string(),
   expiresIn: z.number().nullable(),
   ms: z.number().min(0),
+  answer: ANSWER_FORM.optional(),
 });
 
 /** What a turn had done when it stopped. */

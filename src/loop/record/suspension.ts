@@ -2,7 +2,7 @@ import { type Completion, checkedGrant, type Grant } from '../../tools/index.ts'
 import { clipped } from '../../wire/clip.ts';
 import { defined } from '../../wire/defined.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { AnswerForm, JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput, TaggedJson } from '../../wire/protocol.ts';
 
 /** The parts of an earlier execution with which a turn continues. */
@@ -110,6 +110,8 @@ export interface Waiting {
   readonly since: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
+  /** What the answer must be; absent for a value of any type, as for a tool that declares no result. */
+  readonly answer?: AnswerForm | undefined;
   /** The grant that an answer allows or refuses, for the call `plan`; absent for other calls. */
   readonly plan?: Grant | undefined;
   /** With `plan`: its program, the first 8,192 characters. */
@@ -185,9 +187,19 @@ export function waitingOf(turn: number, suspension: Suspension, seq?: number): W
 }
 
 function publicCall(turn: number, { waiting, since, expiresAt, completion }: StoredCall): Waiting {
-  const { tool, args, reason, plan } = waiting;
-  const granted = plan === undefined ? null : { plan: checkedGrant('the stored plan', plan) };
-  return { ...granted, call: callId(turn, waiting), turn, tool, args, reason, since, expiresAt, completed: completion !== null };
+  const { tool, args, reason, plan, answer } = waiting;
+  const granted = plan === undefined ? undefined : checkedGrant('the stored plan', plan);
+  return {
+    ...defined({ plan: granted, answer }),
+    call: callId(turn, waiting),
+    turn,
+    tool,
+    args,
+    reason,
+    since,
+    expiresAt,
+    completed: completion !== null,
+  };
 }
 
 /** The session waits for a call. This is not a failure: complete the call, then resume the session. */

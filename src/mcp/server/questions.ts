@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { createHostContext, type HostContext, SILENT_LOGGER } from '../../context/index.ts';
 import type { Clock } from '../../loop/index.ts';
 import type { Interpreter } from '../../runtime/index.ts';
-import { type Completion, pending, type ToolDefinition } from '../../tools/index.ts';
+import { type Completion, pending } from '../../tools/index.ts';
 import { clipped } from '../../wire/clip.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { PROMPT, type WaitingCall } from '../../wire/journal.ts';
@@ -65,7 +65,6 @@ const FIELDS = {
 
 /** The programs that wait for answers of users. A waiting program holds no worker, and its time limits do not run. */
 export class Questions {
-  readonly #tools: readonly ToolDefinition[];
   readonly #store: ProgramStore;
   readonly #clock: Clock;
   /** Signs the state that a client returns with its answers. */
@@ -73,8 +72,7 @@ export class Questions {
   /** The interpreters of programs that this process began; the one that has waited longest comes first. */
   readonly #interpreters = new Map<string, Interpreter>();
 
-  constructor(tools: readonly ToolDefinition[], store: ProgramStore, clock: Clock) {
-    this.#tools = tools;
+  constructor(store: ProgramStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
     this.#codec = codecOf(store);
@@ -93,7 +91,7 @@ export class Questions {
     const [oldest = id] = this.#interpreters.keys();
     if (this.#interpreters.size > MOST_WAITING) this.#interpreters.delete(oldest);
     return inputRequired({
-      inputRequests: { [ANSWER]: inputRequired.elicit(this.#form(program.waiting)) },
+      inputRequests: { [ANSWER]: inputRequired.elicit(formOf(program.waiting)) },
       requestState: await this.#codec.mint(id),
     });
   }
@@ -112,22 +110,21 @@ export class Questions {
     if (response.kind !== 'elicit') return null;
     const code = waiting.tool === PROMPT ? NS_CODES.IOFailed : NS_CODES.ToolExecutionFailed;
     if (response.action !== 'accept') return { ok: false, code, message: 'the user gave no answer' };
-    const { data } = this.#field(waiting).read.safeParse(response.content?.[ANSWER]);
+    const { data } = fieldOf(waiting).read.safeParse(response.content?.[ANSWER]);
     return data === undefined ? null : { ok: true, value: data };
   }
+}
 
-  #form(waiting: WaitingCall): ElicitRequestFormParams {
-    const { tool, args, reason } = waiting;
-    const question = tool === PROMPT ? String(args[0]) : `${tool}: ${reason}`;
-    const requestedSchema = { type: 'object' as const, properties: { [ANSWER]: this.#field(waiting).shown }, required: [ANSWER] };
-    return { mode: 'form', message: clipped(question, QUESTION_LENGTH).toWellFormed() || '?', requestedSchema };
-  }
+function formOf(waiting: WaitingCall): ElicitRequestFormParams {
+  const { tool, args, reason } = waiting;
+  const question = tool === PROMPT ? String(args[0]) : `${tool}: ${reason}`;
+  const requestedSchema = { type: 'object' as const, properties: { [ANSWER]: fieldOf(waiting).shown }, required: [ANSWER] };
+  return { mode: 'form', message: clipped(question, QUESTION_LENGTH).toWellFormed() || '?', requestedSchema };
+}
 
-  /** The field of a form for the result of a tool: a boolean or a number if the tool returns one, else a text. */
-  #field({ tool }: WaitingCall): (typeof FIELDS)[keyof typeof FIELDS] {
-    const result = this.#tools.find(({ canonicalName }) => canonicalName === tool)?.result ?? null;
-    const type = result !== null && 'type' in result ? result.type : result?.json.type;
-    if (type === 'bool' || type === 'boolean') return FIELDS.truth;
-    return ['int', 'float', 'number', 'integer'].includes(String(type)) ? FIELDS.number : FIELDS.text;
-  }
+/** The field of a form for an answer: one for a text where the form of the answer is not known. */
+function fieldOf({ answer = 'text' }: WaitingCall) {
+  return typeof answer === 'string'
+    ? FIELDS[answer]
+    : ({ shown: { type: 'string', enum: [...answer.choices] }, read: z.enum(answer.choices) } as const);
 }

@@ -87,7 +87,7 @@ export function mcpServers(init: McpServerInit): () => McpServer {
   const { tools, version, language, errors = async () => [], programs = new MemoryPrograms() } = init;
   const brief = agentBrief({ rules: RULES, tools, procedures: true, language });
   const sessions = new TurnSessions(init.turns);
-  const questions = new Questions(tools, programs, init.turns.clock);
+  const questions = new Questions(programs, init.turns.clock);
   const runner = { runtime: init.runtime, questions: init.askUser === true ? questions : null };
   const capabilities = { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } };
   return () => {

@@ -1,5 +1,6 @@
+import { defined } from '../../wire/defined.ts';
 import { MAX_MESSAGE, shorten } from '../../wire/errorinfo.ts';
-import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { AnswerForm, JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { jsonBeginning } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
@@ -68,8 +69,8 @@ export function isDenied(call: GuestCall, { tools, guards }: Judging): boolean {
 }
 
 /** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */
-export function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
-  return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
+export function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite, answer?: AnswerForm): WaitingCall {
+  return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0, ...defined({ answer }) };
 }
 
 const IN_DOUBT = 'the turn was interrupted during this call, and nobody knows whether it took effect; answer with what it did';

@@ -8,6 +8,7 @@ import { nanosOf } from '../../wire/money.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
+import { answerForm } from '../define/answerform.ts';
 import { Halt, PolicyError, ToolError } from '../errors.ts';
 import type { Coverage } from '../grant/approvals.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
@@ -198,7 +199,7 @@ export class Dispatcher {
     const tool = this.#context.tools.lookup(call.name);
     // No tool runs for an answer that is the result itself, so there is nothing to store.
     if (tool === undefined || tool.idempotent || (completion !== null && tool.complete === null)) return null;
-    return this.#whileActing(() => keeper.began(begun(call.seq, tool.canonicalName, call.args, call.at)), null);
+    return this.#whileActing(() => keeper.began(begun(call.seq, tool.canonicalName, call.args, call.at, answerForm(tool))), null);
   }
 
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
@@ -374,16 +375,16 @@ export class Dispatcher {
     const [tool, args] = foreseenAs(call);
     if (this.#context.mayWait !== true) return replyFor(new ToolError(NS_CODES.Policy, NOBODY_WAITS));
     const why = plan === null ? { reason } : { reason: PLAN_REASON, plan };
-    this.#waiting.push({ ...begun(call.seq, tool, args, call.at), allows: true, ...why });
+    this.#waiting.push({ ...begun(call.seq, tool, args, call.at, 'truth'), allows: true, ...why });
     return halt(suspendedError(reason));
   }
 
   /** Puts the run aside at this call. Calls that run together with it still come to their end. */
   #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
     const { reason, expiresIn } = pending;
-    const { seq, at } = call;
-    const [tool, args] = foreseenAs(call);
-    this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
+    const answer = call.t === 'prompt' ? 'text' : answerForm(this.#context.tools.lookup(call.name));
+    const waits = { asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
+    this.#waiting.push({ ...begun(call.seq, ...foreseenAs(call), call.at, answer), ...waits });
   }
 }
 

@@ -56,6 +56,7 @@ describe('a turn that waits', () => {
         since: clock.ms,
         expiresAt: clock.ms + 7 * 86_400_000,
         completed: false,
+        answer: 'truth',
       });
       expect(events.at(-1)).toBe('suspended');
       expect(await first.loop.list()).toMatchObject([

@@ -20,7 +20,9 @@ export function snapshotSource({ about, session, turns }: SnapshotView): Source 
     turns: (_, after, limit) => {
       const rows = turns.filter(({ turn }) => turn > after);
       const next = rows.length > limit ? (rows[limit - 1]?.turn ?? null) : null;
-      return Promise.resolve({ turns: rows.slice(0, limit), damaged: [], next });
+      const page = rows.slice(0, limit);
+      const changed = page.filter(({ record }) => record.seal === 'broken').map(({ turn }) => turn);
+      return Promise.resolve({ turns: page, damaged: [], changed, next });
     },
     turn: (_, number) => {
       const found = turns.find(({ turn }) => turn === number);

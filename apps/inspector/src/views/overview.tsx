@@ -71,7 +71,6 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
 const SEALS = {
   whole: 'unchanged since it was sealed',
   broken: 'CHANGED since it was sealed',
-  none: 'not sealed',
 } as const;
 
 const recordText = ({ record }: TurnView): string => `version ${record.version}, ${SEALS[record.seal]}`;

@@ -114,6 +114,16 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           <ConfirmButton label="Cancel session" question="Cancel this session for good?" act={() => void cancel()} />
         )}
       </div>
+      {session.damaged !== null && (
+        <p class="problem">
+          It is damaged: <Foreign text={session.damaged} />
+        </p>
+      )}
+      {session.timeline.changed.map((turn) => (
+        <p key={turn} class="problem">
+          The record of <a href={turnLink(sid, turn)}>turn {turn}</a> was changed after it was sealed.
+        </p>
+      ))}
       {session.subject !== null && <Facts wide facts={[['subject', <Foreign text={session.subject} />]]} />}
       <Facts
         wide
@@ -138,18 +148,18 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
             ),
           ],
           ['log', session.owed === 0 ? null : `${counted(session.owed, 'entry')} not known to be in the log`],
-          [
-            'damaged',
-            session.damaged === null ? null : (
-              <span class="problem">
-                <Foreign text={session.damaged} />
-              </span>
-            ),
-          ],
+          ['records', verifiedText(session)],
         ]}
       />
     </>
   );
+}
+
+/** What is known of the records of a session whose changed ones are named; null without a record. */
+function verifiedText({ turns, timeline: { next, changed } }: SessionView): string | null {
+  if (turns === 0) return null;
+  const rest = changed.length > 0 ? 'the others are as they were sealed' : 'unchanged since they were sealed';
+  return next === null ? rest : `${rest}, up to turn ${grouped(next)}; later ones are not verified`;
 }
 
 const isOpen = (phase: SessionView['phase']): boolean => phase === 'open' || phase === 'waiting';

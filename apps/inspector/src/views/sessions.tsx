@@ -214,6 +214,12 @@ function Line({ row, now, usd }: LineProps) {
       <span class="strong" title={printable(row.sid)}>
         <SessionName row={row} />
         {row.damaged !== null && <span class="problem"> damaged</span>}
+        {last?.changed && (
+          <span class="problem" title="the record of the last turn was changed after it was sealed">
+            {' '}
+            record changed
+          </span>
+        )}
       </span>
       <span title={titleOf(row.subject)}>{row.subject !== null && <Foreign text={row.subject} />}</span>
       <span class="faint" title={titleOf(row.agent)}>

@@ -15,7 +15,7 @@ const CHUNK = 200;
 const CHUNKS = 6;
 
 /** Consecutive turns, those that cannot be read, and the last turn that was requested. */
-interface Chunk extends Pick<TimelineView, 'turns' | 'damaged'> {
+interface Chunk extends Omit<TimelineView, 'next'> {
   readonly until: number;
 }
 
@@ -24,6 +24,7 @@ function useTurns(session: SessionView): {
   readonly at: (index: number) => TurnRow | null;
   /** Why a turn cannot be read; null for one that can, and for one that is not fetched. */
   readonly problemAt: (index: number) => string | null;
+  readonly isChanged: (index: number) => boolean;
   readonly sight: (from: number, to: number) => void;
 } {
   const { source, say } = useWorld();
@@ -45,7 +46,7 @@ function useTurns(session: SessionView): {
       const known = chunks.current.get(chunk);
       const until = Math.min(turns, (chunk + 1) * CHUNK);
       if (known !== undefined && known.until >= until) continue;
-      chunks.current.set(chunk, { turns: known?.turns ?? [], damaged: known?.damaged ?? [], until });
+      chunks.current.set(chunk, { turns: [], damaged: [], changed: [], ...known, until });
       void source.turns(sid, chunk * CHUNK, CHUNK).then(
         (page) => {
           // An answer to an earlier request may come last.
@@ -68,6 +69,7 @@ function useTurns(session: SessionView): {
   return {
     at: (index) => chunkOf(index)?.turns.find(({ turn }) => turn === index + 1) ?? null,
     problemAt: (index) => chunkOf(index)?.damaged.find(({ turn }) => turn === index + 1)?.problem ?? null,
+    isChanged: (index) => chunkOf(index)?.changed.includes(index + 1) ?? false,
     sight: (from, to) => {
       inSight.current = [from, to];
       fetchSight();
@@ -78,7 +80,7 @@ function useTurns(session: SessionView): {
 /** The turns of a session: where the time of each went, what it used of its limits, what it called, and how it was decided. */
 export function Timeline({ session }: { readonly session: SessionView }) {
   const { sid, turns, createdAt, nested } = session;
-  const { at, problemAt, sight } = useTurns(session);
+  const { at, problemAt, isChanged, sight } = useTurns(session);
   const [range, setRange] = useState<readonly [number, number]>([0, 30]);
   const parts = (index: number) => {
     const row = at(index);
@@ -118,6 +120,7 @@ export function Timeline({ session }: { readonly session: SessionView }) {
           ) : (
             <Line
               row={row}
+              changed={isChanged(index)}
               times={times}
               scale={scale}
               nested={nested.filter(({ parent }) => parent?.sid === sid && parent.turn === row.turn)}
@@ -185,13 +188,14 @@ function Unread({ turn, problem }: { readonly turn: number; readonly problem: st
 
 interface LineProps {
   readonly row: TurnRow;
+  readonly changed: boolean;
   readonly times: Times;
   readonly scale: Scale;
   /** The sessions that this turn opened. */
   readonly nested: readonly SessionRow[];
 }
 
-function Line({ row, times, scale, nested }: LineProps) {
+function Line({ row, changed, times, scale, nested }: LineProps) {
   const words = times.spans.map(({ kind, ms }) => `${WORDS[kind]} ${duration(ms)}`).join(', ');
   return (
     <span class="in-turns">
@@ -217,6 +221,7 @@ function Line({ row, times, scale, nested }: LineProps) {
             ↳ ask {session.above.at(-1)?.call} <Status row={session} />{' '}
           </span>
         ))}
+        {changed && 'record changed '}
         {row.reason !== null && <Foreign text={row.reason} />}
         {row.overridden !== null && (
           <span class="faint">

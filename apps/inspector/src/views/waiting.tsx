@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { SessionView, WaitingView } from '../../../../src/ui/views.ts';
+import type { AnswerForm } from '../../../../src/wire/journal.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { duration } from '../format.ts';
@@ -79,13 +80,15 @@ function Expiry({ at }: { readonly at: number }) {
 
 /** What does the same at a terminal. */
 function Commands({ sid, call: waiting }: { readonly sid: string; readonly call: WaitingView }) {
-  const { call, plan, completed } = waiting;
+  const { call, plan, completed, answer } = waiting;
   const { about } = useWorld();
   const session = ['neuroscript', 'sessions'];
   const store = ['--store', about?.store ?? 'STORE'];
   const answers =
     plan === null
-      ? ([['the command that answers', [...session, 'complete', sid, '--call', call, '--result', 'true', ...store]]] as const)
+      ? ([
+          ['the command that answers', [...session, 'complete', sid, '--call', call, '--result', sampleOf(answer), ...store]],
+        ] as const)
       : (
           [
             ['approves', 'true'],
@@ -108,6 +111,13 @@ function Commands({ sid, call: waiting }: { readonly sid: string; readonly call:
   );
 }
 
+/** What stands for the answer in a command, as JSON or in capitals. */
+function sampleOf(form: AnswerForm | null): string {
+  if (form === null) return 'JSON';
+  if (typeof form !== 'string') return JSON.stringify(form.choices[0]);
+  return { truth: 'true', number: 'NUMBER', text: '"TEXT"' }[form];
+}
+
 type Given = { readonly value: unknown } | { readonly error: string };
 
 interface AnswerProps {
@@ -116,12 +126,12 @@ interface AnswerProps {
   readonly reload: () => void;
 }
 
-/** Approves or refuses a call or a plan after asking once more. A call may get another answer. */
+/** The control for the answer that the tool declares, and below it any other answer to a call. */
 function Answer({ sid, call, reload }: AnswerProps) {
   const { source, say } = useWorld();
   const [problem, setProblem] = useState<string | null>(null);
   const name = call.plan === null ? `call ${call.call}` : `the plan of turn ${call.turn}`;
-  const send = async (give: () => Given, done: string) => {
+  const send: Send = async (give, done) => {
     try {
       await source.complete(sid, { call: call.call, ...give() });
       say(`${done} ${name}; the session goes on when a host drives it`);
@@ -131,29 +141,84 @@ function Answer({ sid, call, reload }: AnswerProps) {
       setProblem(messageOf(error));
     }
   };
-  const touched = touchedBy(call);
+  const { answer } = call;
+  const id = `answer-${call.call}`;
   return (
     <>
-      <div class="toolbar">
-        <ConfirmButton
-          label="Approve"
-          question={`Approve ${touched}?`}
-          act={() => void send(() => ({ value: true }), 'approved')}
-          strong
-        />
-        <ConfirmButton
-          label="Refuse"
-          question={`Refuse ${touched}?`}
-          act={() => void send(() => ({ value: false }), 'refused')}
-        />
-      </div>
+      {answer === 'truth' ? (
+        <Permission of={touchedBy(call)} send={send} />
+      ) : (
+        answer !== null && <Reply id={`${id}-reply`} form={answer} send={send} />
+      )}
       {problem !== null && (
         <p class="problem" role="alert">
           <Foreign text={problem} />
         </p>
       )}
-      {call.plan === null && <Another id={`answer-${call.call}`} send={send} />}
+      {answer === null && <Another id={id} send={send} />}
+      {answer !== null && call.plan === null && (
+        <details>
+          <summary>Another answer</summary>
+          <Another id={id} send={send} />
+        </details>
+      )}
     </>
+  );
+}
+
+type Send = (give: () => Given, done: string) => Promise<void>;
+
+/** Approves or refuses. */
+function Permission({ of, send }: { readonly of: string; readonly send: Send }) {
+  const give = (value: boolean, done: string) => void send(() => ({ value }), done);
+  return (
+    <div class="toolbar">
+      <ConfirmButton label="Approve" question={`Approve ${of}?`} act={() => give(true, 'approved')} strong />
+      <ConfirmButton label="Refuse" question={`Refuse ${of}?`} act={() => give(false, 'refused')} />
+    </div>
+  );
+}
+
+interface ReplyProps {
+  readonly id: string;
+  readonly form: Exclude<AnswerForm, 'truth'>;
+  readonly send: Send;
+}
+
+/** A text, a number or one of several texts. */
+function Reply({ id, form, send }: ReplyProps) {
+  const [text, setText] = useState('');
+  const read = () => ({ value: form === 'number' ? Number(text) : text });
+  const field = { id, value: text, required: form !== 'text' };
+  return (
+    <form
+      class="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(read, 'answered');
+      }}
+    >
+      {typeof form !== 'string' ? (
+        <fieldset>
+          <legend>The answer</legend>
+          {form.choices.map((choice) => (
+            <label key={choice}>
+              <input type="radio" name={id} required checked={choice === text} onChange={() => setText(choice)} />{' '}
+              <Foreign text={choice} />
+            </label>
+          ))}
+        </fieldset>
+      ) : (
+        <label for={id}>{form === 'number' ? 'The answer, a number' : 'The answer'}</label>
+      )}
+      {form === 'number' && (
+        <input {...field} type="number" step="any" onInput={({ currentTarget }) => setText(currentTarget.value)} />
+      )}
+      {form === 'text' && <textarea {...field} rows={2} onInput={({ currentTarget }) => setText(currentTarget.value)} />}
+      <button type="submit" class="is-strong">
+        Send the answer
+      </button>
+    </form>
   );
 }
 
@@ -164,45 +229,31 @@ function touchedBy({ tool, args, plan }: WaitingView): string {
   return text.length > 160 ? `${text.slice(0, 160)}…` : text;
 }
 
-interface AnotherProps {
-  readonly id: string;
-  readonly send: (give: () => Given, done: string) => Promise<void>;
-}
-
-/** An answer other than true or false. */
-function Another({ id, send }: AnotherProps) {
+/** Any value as JSON, or a failure. */
+function Another({ id, send }: { readonly id: string; readonly send: Send }) {
   const [kind, setKind] = useState<'value' | 'error'>('value');
   const [text, setText] = useState('');
   return (
-    <details>
-      <summary>Another answer</summary>
-      <form
-        class="answer"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send(() => (kind === 'error' ? { error: text } : { value: readJson(text) }), 'answered');
-        }}
-      >
-        <label>
-          Answer with{' '}
-          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value === 'error' ? 'error' : 'value')}>
-            <option value="value">a value</option>
-            <option value="error">a failure</option>
-          </select>
-        </label>
-        <label for={id}>{kind === 'value' ? 'The value as JSON' : 'The message of the failure'}</label>
-        <textarea
-          id={id}
-          rows={3}
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <button type="submit" class="is-strong">
-          Send the answer
-        </button>
-      </form>
-    </details>
+    <form
+      class="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(() => (kind === 'error' ? { error: text } : { value: readJson(text) }), 'answered');
+      }}
+    >
+      <label>
+        Answer with{' '}
+        <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value === 'error' ? 'error' : 'value')}>
+          <option value="value">a value</option>
+          <option value="error">a failure</option>
+        </select>
+      </label>
+      <label for={id}>{kind === 'value' ? 'The value as JSON' : 'The message of the failure'}</label>
+      <textarea id={id} rows={3} spellcheck={false} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+      <button type="submit" class="is-strong">
+        Send the answer
+      </button>
+    </form>
   );
 }
 
