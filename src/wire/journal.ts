@@ -129,7 +129,14 @@ export const PROMPT = 'promptuser';
 export const ASK = 'ask';
 
 /** What the answer to a call must be: true or false, a number, a text, or one of these texts. */
-export type AnswerForm = 'truth' | 'number' | 'text' | { readonly choices: readonly string[] };
+export type AnswerForm =
+  | 'truth'
+  | 'number'
+  | 'text'
+  | {
+      /** The texts, of which the answer is one. */
+      readonly choices: readonly string[];
+    };
 
 /** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
