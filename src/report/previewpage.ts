@@ -18,13 +18,19 @@ ul{margin:0;padding-left:1.2rem}
 .approval{background:rgba(220,160,0,.16)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}
 p code{overflow-wrap:anywhere}
-pre a,td:first-child{white-space:nowrap}
+pre a,td:first-child,.calls td:last-child{white-space:nowrap}
+tbody th{border:0}
 :target{outline:2px solid}
-@media (max-width:45rem){
+@media (max-width:60rem){
 table,tbody,tr,td,tbody th{display:block}
 thead{display:none}
 tbody tr{padding:.4rem 0}
-td,tbody th{padding:.1rem .3rem;white-space:normal;border:0}
+td,tbody th,.calls td:last-child{padding:.1rem .3rem;white-space:normal;border:0}
+.calls td::before{opacity:.75}
+.calls td:nth-child(3)::before{content:"how often: "}
+.calls td:nth-child(4)::before{content:"effects: "}
+.calls td:nth-child(5)::before{content:"policy: "}
+.calls td:nth-child(6)::before{content:"place: "}
 }
 `;
 
@@ -40,7 +46,7 @@ export function* previewPage(preview: Preview, sources: readonly Source[]): Gene
   yield `<p>${summary(calls)}</p>\n`;
   yield `<p>Nothing was run to make this page. A call that is not on this page cannot happen, whatever tools return and whichever errors arise. This
 holds for a run of these programs with the globals, the procedure call, the events and the limits that were given here.</p>\n`;
-  yield '<h2>Calls</h2>\n<table><thead><tr><th>no.</th><th>call</th><th>how often</th><th>effects</th><th>policy</th><th>place</th></tr></thead><tbody>\n';
+  yield '<h2>Calls</h2>\n<table class="calls"><thead><tr><th>no.</th><th>call</th><th>how often</th><th>effects</th><th>policy</th><th>place</th></tr></thead><tbody>\n';
   for (const call of calls) yield callRow(call, sources);
   yield '</tbody></table>\n<h2>The run takes at most</h2>\n<table><tbody>\n';
   for (const [name, text] of boundRows(preview)) yield `<tr><th>${name}</th><td>${foreign(text)}</td></tr>\n`;

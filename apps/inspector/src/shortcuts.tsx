@@ -97,7 +97,9 @@ export function Shortcuts() {
         Keys <kbd>?</kbd>
       </button>
       <dialog ref={dialog} aria-labelledby="keys-title">
-        <h2 id="keys-title">Keys</h2>
+        <h2 id="keys-title" tabIndex={-1} autofocus>
+          Keys
+        </h2>
         <table class="plain">
           <tbody>
             {KEYS.map(([keys, does]) => (

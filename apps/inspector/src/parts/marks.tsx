@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { HALT_REASONS } from '../../../../src/loop/record/decision.ts';
 import type { Measure, SessionPhase, SessionRow } from '../../../../src/ui/views.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
+import { useWorld } from '../data/use.ts';
 import { clockTime, measured, percent } from '../format.ts';
 import { sessionLink } from '../route.ts';
 import { Foreign } from './text.tsx';
@@ -57,14 +58,17 @@ export function SessionName({ row: { sid, above } }: { readonly row: Named }) {
 export function Path({ above, own = null }: { readonly above: Named['above']; readonly own?: string | null }) {
   const sids = [...above.map(({ sid }) => sid), ...(own === null ? [] : [own])];
   const up = { id: 'up' } as const;
+  const { live } = useWorld().source;
   return (
     <nav class="crumbs" aria-label="Path">
-      <a href="#/" {...(sids.length === 0 ? up : {})}>
-        Sessions
-      </a>
+      {live && (
+        <a href="#/" {...(sids.length === 0 ? up : {})}>
+          Sessions
+        </a>
+      )}
       {sids.map((sid, index) => (
         <span key={sid}>
-          {' › '}
+          {(live || index > 0) && ' › '}
           <a href={sessionLink(sid)} title={printable(sid)} {...(index === sids.length - 1 ? up : {})}>
             <Foreign text={index === 0 ? sid : `ask ${above[index - 1]?.call}`} />
           </a>

@@ -128,6 +128,7 @@ export function TimeAxis({ axis, scale, change }: TimeAxisProps) {
             </span>
           ))}
         </div>
+        <span class="faint axis-limits">used of limits</span>
       </div>
     </div>
   );

@@ -164,7 +164,7 @@ function differing([one, other]: Pair<TurnRow | null>): string {
     ['fuel', ({ measures }: TurnRow) => measures.find(({ limit }) => limit === 'fuel')?.used],
   ] as const;
   const found = results.filter(([, of]) => of(one) !== of(other)).map(([name]) => name);
-  return found.length === 0 ? 'no result' : found.join(', ');
+  return found.length === 0 ? 'nothing' : found.join(', ');
 }
 
 /** Two turns or attempts: decisions, calls, and the differences of program and output. */

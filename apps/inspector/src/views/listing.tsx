@@ -26,7 +26,7 @@ interface ListingProps {
 export function Listing({ text, heat, quantity, marked, below = null, href, label }: ListingProps) {
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [marked]);
-  const all = text.split('\n');
+  const all = text.replace(/\n$/, '').split('\n');
   const most = Math.max(1, ...(heat === null ? [] : Array.from(heat.values(), (each) => each.amount)));
   const sum = heat === null ? 0 : heat.values().reduce((total, each) => total + each.amount, 0);
   return (

@@ -38,8 +38,8 @@ export function Log() {
       ) : (
         <>
           <Chain log={log} />
-          <Pages log={log} go={setAfter} />
-          <Lines log={log} />
+          {log.total > 0 && <Pages log={log} go={setAfter} />}
+          {log.total > 0 && <Lines log={log} />}
         </>
       )}
     </>
@@ -51,7 +51,11 @@ function Chain({ log }: { readonly log: LogView }) {
   return (
     <section class={`ending ${broken === null ? 'is-done' : 'is-halt'}`} aria-label="The chain">
       {broken === null ? (
-        <p class="good">✓ {counted(total, 'line')}, each follows from the one before</p>
+        <p class={total === 0 ? '' : 'good'}>
+          {total === 0
+            ? 'It has no line yet: no turn was decided.'
+            : `✓ ${counted(total, 'line')}, each follows from the one before`}
+        </p>
       ) : (
         <p class="problem">
           ✕ The chain breaks in line {grouped(broken.line)} of <Foreign text={broken.file} />: <Foreign text={broken.why} />. The{' '}
@@ -63,12 +67,14 @@ function Chain({ log }: { readonly log: LogView }) {
           Line {grouped(repeated.line)} of <Foreign text={repeated.file} /> decides a turn again: <Foreign text={repeated.why} />
         </p>
       )}
-      <p class="faint">
-        head{' '}
-        <code>
-          <Foreign text={head} />
-        </code>
-      </p>
+      {total > 0 && (
+        <p class="faint">
+          head{' '}
+          <code>
+            <Foreign text={head} />
+          </code>
+        </p>
+      )}
     </section>
   );
 }

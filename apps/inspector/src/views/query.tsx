@@ -44,6 +44,7 @@ export function Query({ query, rows }: { readonly query: SessionsQuery; readonly
     timer.current = window.setTimeout(() => go(words), 250);
   };
   const terms = q.split(/\s+/);
+  const choices = choicesOf(rows).filter(([term]) => !terms.includes(term));
   return (
     <search aria-label="Query of sessions">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -63,20 +64,20 @@ export function Query({ query, rows }: { readonly query: SessionsQuery; readonly
           </a>
         )}
       </form>
-      <details class="choices" open={!isNarrow()}>
-        <summary class="faint">Narrow</summary>
-        <ul aria-label="Narrow the sessions that are shown">
-          {choicesOf(rows)
-            .filter(([term]) => !terms.includes(term))
-            .map(([term, count]) => (
+      {choices.length > 0 && (
+        <details class="choices" open={!isNarrow()}>
+          <summary class="faint">Narrow by</summary>
+          <ul aria-label="Narrow the sessions that are shown">
+            {choices.map(([term, count]) => (
               <li key={term}>
                 <a class="term" href={sessionsLink({ q: `${q} ${term}`.trim() })}>
                   <Foreign text={term} most={60} /> <span class="faint">{grouped(count)}</span>
                 </a>
               </li>
             ))}
-        </ul>
-      </details>
+          </ul>
+        </details>
+      )}
     </search>
   );
 }

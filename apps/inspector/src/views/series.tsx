@@ -131,9 +131,10 @@ const LABEL = 100;
 const NARROWEST = 6;
 
 /** Lengths of time between two marks. */
-const MARKS = [1, 5, 15, 30, 60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000].map(
-  (s) => s * 1000,
-);
+const MARKS = [
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200],
+  ...[1, 2, 4, 7, 14, 30, 60, 120, 240, 365].map((days) => days * 86_400),
+].map((s) => s * 1000);
 
 /** The marks of an axis of time: the hour, with seconds where marks are closer than a minute, and the date where it changes. */
 function marksOf(from: number, to: number, most: number): readonly (readonly [at: number, text: string])[] {
@@ -202,6 +203,7 @@ function Chart({ title, times, stepMs, tracks, stacked }: ChartProps) {
   const x = (at: number) => PLOT.left + ((at - from) / (to - from)) * inner;
   const y = (value: number) => PLOT.top + PLOT.height * (1 - value / most);
   const text = stacked ? grouped : duration;
+  const marks = marksOf(from, to, inner / LABEL).filter(([at]) => x(at) + LABEL <= width);
   const timeOf = (bin: number) => times[bin * joined] ?? from;
   return (
     <>
@@ -231,13 +233,11 @@ function Chart({ title, times, stepMs, tracks, stacked }: ChartProps) {
                 </text>
               </g>
             ))}
-          {marksOf(from, to, inner / LABEL)
-            .filter(([at]) => x(at) + LABEL <= width)
-            .map(([at, label]) => (
-              <text key={at} x={x(at)} y={PLOT.top + PLOT.height + 16}>
-                {label}
-              </text>
-            ))}
+          {(marks.length > 0 ? marks : marksOf(from, from, 1)).map(([at, label]) => (
+            <text key={at} x={x(at)} y={PLOT.top + PLOT.height + 16}>
+              {label}
+            </text>
+          ))}
           {stacked
             ? Array.from({ length: bins }, (_, bin) => {
                 let below = 0;

@@ -33,7 +33,7 @@ export function Session({ sid }: { readonly sid: string }) {
       <Section id="timeline" title={`Timeline: ${counted(value.turns, 'turn')}`}>
         <Timeline session={value} />
       </Section>
-      <CompareWith sid={sid} />
+      {source.live && <CompareWith sid={sid} />}
       {value.userdata !== null && (
         <details class="block">
           <summary>USERDATA of the host</summary>

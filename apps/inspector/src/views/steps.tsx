@@ -135,14 +135,11 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
               <Listing label="Program at this step" text={turn.program.text} heat={null} quantity="fuel" marked={step.line} />
             )}
           </Section>
-          <Section
-            id="stack"
-            title={`Stack of ${counted(step.stack.length + step.more, 'fork')}${step.stack.length > 1 ? ', innermost first' : ''}`}
-          >
+          <Section id="stack" title={step.stack.length > 1 ? 'Stack, innermost first' : 'Stack'}>
             {step.stack.map((fork, index) => (
               <Fork key={index} fork={fork} innermost={index === 0} />
             ))}
-            {step.more > 0 && <p class="faint">and {counted(step.more, 'outer fork')}</p>}
+            {step.more > 0 && <p class="faint">and {counted(step.more, 'outer level')}</p>}
           </Section>
         </div>
       )}

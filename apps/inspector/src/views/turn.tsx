@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { TurnView } from '../../../../src/ui/views.ts';
 import { useAnswer, useWorld } from '../data/use.ts';
-import { counted, grouped } from '../format.ts';
+import { grouped } from '../format.ts';
 import { Badge, Path, Pending } from '../parts/marks.tsx';
 import { TURN_PARTS, type TurnPart, turnLink } from '../route.ts';
 import { Attempts } from './attempts.tsx';
@@ -77,18 +77,11 @@ export function Turn({ sid, turn, part, at }: TurnProps) {
   );
 }
 
-const COUNTED: Partial<Readonly<Record<TurnPart, string>>> = { calls: 'call', tokens: 'token', changes: 'earlier attempt' };
-
-function Count({ turn, part }: { readonly turn: TurnView; readonly part: TurnPart }) {
-  const count =
-    part === 'calls' ? turn.calls : part === 'tokens' ? turn.tokens.length : part === 'changes' ? turn.attempts.length : 0;
-  if (count === 0) return null;
-  return (
-    <span class="count" title={counted(count, COUNTED[part] ?? part)}>
-      {' '}
-      {grouped(count)}
-    </span>
-  );
+/** How many calls, tokens or attempts a part shows. */
+function Count({ turn: { calls, tokens, attempts }, part }: { readonly turn: TurnView; readonly part: TurnPart }) {
+  const count = part === 'calls' ? calls : part === 'tokens' ? tokens.length : 0;
+  const text = part === 'changes' && attempts.length > 0 ? `of ${attempts.length + 1} attempts` : count > 0 ? grouped(count) : '';
+  return text === '' ? null : <span class="count"> {text}</span>;
 }
 
 function Part({ turn, part, at }: { readonly turn: TurnView; readonly part: TurnPart; readonly at: string | null }): VNode {
