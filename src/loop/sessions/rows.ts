@@ -4,7 +4,19 @@ import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { jsonFrom } from '../../wire/foreign.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { ANSWER_FORM, ATTEMPT, asItIs, COMPLETION, DATE, EARLIER, ENTRY, RECORDED_LIMITS, RUN, USD, WAITING } from '../record/parts.ts';
+import {
+  ANSWER_FORM,
+  ATTEMPT,
+  asItIs,
+  COMPLETION,
+  DATE,
+  EARLIER,
+  ENTRY,
+  RECORDED_LIMITS,
+  RUN,
+  USD,
+  WAITING,
+} from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';
