@@ -68,8 +68,9 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const argv = meant(words);
   let code: ExitCode = EXIT.ok;
+  let program: Command | null = null;
   try {
-    const program = await createProgram(argv, terminal, async (action) => {
+    program = await createProgram(argv, terminal, async (action) => {
       code = await action(terminal);
     });
     await program.parseAsync(argv, { from: 'user' });
@@ -78,7 +79,7 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     // An interrupt ends reads and waits with errors of their own.
     if (terminal.interrupt.aborted) return EXIT.cancelled;
     if (error instanceof CommanderError) {
-      const message = usageOf(error, argv);
+      const message = usageOf(error, argv, program);
       if (message !== null) terminal.err.prose(`neuroscript: ${sentence(message)}`);
       return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
@@ -130,12 +131,36 @@ export async function createProgram(
 }
 
 /** The error of a wrong command line in one sentence; null when Commander has printed help. */
-function usageOf(error: CommanderError, argv: readonly string[]): string | null {
+function usageOf(error: CommanderError, argv: readonly string[], program: Command | null): string | null {
   if (error.exitCode === 0 || error.code === 'commander.help') return null;
   const first = argv[0] ?? '';
   if (error.code === 'commander.unknownCommand' && /\.ns(\.txt)?$/.test(first))
     return `'${printable(first)}' is not a command; to run the file, write: neuroscript run ${printable(first)}`;
   const [said = '', advice] = error.message.replace(/^error: /, '').split('\n(Did you mean ');
-  const text = advice === undefined ? said : `${said}; did you mean ${advice.replace(/\)$/, '')}`;
+  const text = advice === undefined ? plainly(said, helpOf(program, argv)) : `${said}; did you mean ${advice.replace(/\)$/, '')}`;
   return text.split('\n').map(printable).join(' ');
+}
+
+/** What shows the help of the command that was meant. */
+function helpOf(program: Command | null, argv: readonly string[]): string {
+  const words = ['neuroscript'];
+  let at: { readonly commands: readonly Command[] } | null = program;
+  for (const word of argv) {
+    const next: Command | null = at?.commands.find((command) => command.name() === word) ?? null;
+    if (next === null) break;
+    words.push(word);
+    at = next;
+  }
+  return `"${words.join(' ')} --help"`;
+}
+
+/** What Commander says of a command line, in the words of this program. */
+function plainly(said: string, help: string): string {
+  const [begin = '', first = '', , second = ''] = said.split("'");
+  if (begin === 'missing required argument ' || begin === 'required option ')
+    return `${first} is missing; ${help} says what it is`;
+  const [, choices] = said.split('. Allowed choices are ');
+  const [place, given] = begin === 'option ' ? [first, second] : [second, first];
+  if (choices !== undefined) return `${place} must be one of ${choices.replace('.', '')}, not '${given}'`;
+  return said.startsWith('unknown command') ? `${said}; ${help} lists the commands` : said;
 }

@@ -183,7 +183,7 @@ describe('run --trace-out and --heat', () => {
     [['--heat', 'main.ns'], '--heat writes a .html file'],
     [['--heat', 'none/x.html'], 'its folder does not exist'],
     [['--trace-format', 'chrome'], '--trace-format needs --trace-out'],
-    [['--trace-out', 'x.json', '--trace-format', 'pdf'], 'Allowed choices are chrome, speedscope'],
+    [['--trace-out', 'x.json', '--trace-format', 'pdf'], "must be one of chrome, speedscope, not 'pdf'"],
   ])('refuse %j before anything runs', async (flags, message) => {
     const { code, stdout, stderr } = await within([...RUN, ...flags], { cwd: folder(FILES) });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
