@@ -1,5 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Agent } from '../../src/loop/agents/agent.ts';
+import type { LoopController } from '../../src/loop/controller.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
+import type { LoopResult } from '../../src/loop/result.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
@@ -316,6 +319,28 @@ describe('issue 48: a session between two turns of one process', () => {
   it('runs no further program when its end is requested', async () => {
     const { outcome } = await sixTurns((turn, store) => (turn === 2 ? store.cancel('s') : undefined));
     expect(outcome).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [{}, {}, { output: '' }] });
+  });
+
+  it.each<[string, (other: LoopController) => Promise<unknown>, Partial<LoopResult>]>([
+    ['is ended by its turn', (other) => other.cancel('s'), { decision: 'HALT', reason: 'ERR_CANCELLED' }],
+    ['goes on', (other) => other.resume('s', { agent: programAgent('done') }), { decision: 'DONE' }],
+  ])('%s when another controller of the same process interferes with that turn', async (_, interfere, end) => {
+    const { coordinator } = await coordinated();
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const agent: Agent = {
+      reply: async (request) => {
+        asked.resolve();
+        await Promise.race([answered.promise, new Promise((resolve) => request.signal.addEventListener('abort', resolve))]);
+        return programAgent('done').reply(request);
+      },
+    };
+    const own = { coordinator, store: undefined, log: undefined };
+    const running = controller(own).loop.runLoop({ userdata: USERDATA, agent, sid: 's' });
+    await asked.promise;
+    const interfered = await interfere(controller(own).loop).catch((error: unknown) => error);
+    answered.resolve();
+    expect(interfered === true || interfered instanceof SessionLeasedError).toBe(true);
+    await expect(running).resolves.toMatchObject(end);
   });
 
   it('is lost when another process has claimed it, and nothing of the next turn is stored', async () => {

@@ -121,8 +121,13 @@ export class SessionCoordinator {
     return known;
   }
 
-  /** Claims a session from the store. Whatever this process knew of it may have changed. */
-  #taken(sid: string): Promise<ClaimedSession> {
+  /**
+   * Claims a session from the store. Whatever this process knew of it may have changed. A turn of this process keeps its session: the store
+   * would give it to anyone of the same owner, and the turn would be lost.
+   */
+  async #taken(sid: string): Promise<ClaimedSession> {
+    const until = this.#leases.heldUntil(sid);
+    if (until !== null) throw new SessionLeasedError(sid, { owner: 'a turn of this process', until });
     this.#known.delete(sid);
     return this.store.claim(sid, this.#leases.lease);
   }
@@ -344,7 +349,7 @@ export class SessionCoordinator {
   }
 
   /**
-   * Ends an open session with `ERR_CANCELLED`. If another process drives it, that process ends it within a third of a lease.
+   * Ends an open session with `ERR_CANCELLED`. A turn of this process ends it at once, that of another process within a third of a lease.
    * False when there is no such open session. A damaged session is ended without a record of its started turn, and `onDamaged` is told
    * of it; what is stored of it stays.
    */

@@ -132,6 +132,13 @@ export class Leases {
     return this.#held.has(sid);
   }
 
+  /** The time until which a turn of this process holds the session, in Unix milliseconds; null without one. */
+  heldUntil(sid: string): number | null {
+    const turn = this.#held.get(sid);
+    if (turn === undefined) return null;
+    return this.#clock.now() + Math.max(0, turn.session.until - this.#clock.monotonic());
+  }
+
   /**
    * Whether the lease of a session lasts for certain. Once the answer is no, it stays no: the caller has stopped acting for the
    * session, and a renewal under way must not undo that.

@@ -21,7 +21,7 @@ export type OnDamage = (error: StoreError, sid: string) => void;
 export interface TendingInit {
   readonly store: SessionStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly leases: Pick<Leases, 'lease' | 'end' | 'holds'>;
+  readonly leases: Pick<Leases, 'lease' | 'end' | 'holds' | 'cancel'>;
   /** Where the entry of an end goes. */
   readonly logKind: ForcedEnd['log'];
   /** Logs the entries that a claimed session owes to the log. */
@@ -44,7 +44,10 @@ export class Tending {
 
   /** As `SessionCoordinator.cancel` says. */
   async cancel(sid: string, onDamaged: OnDamage = () => {}): Promise<boolean> {
-    if (!(await this.#init.store.cancel(sid))) return false;
+    const { store, leases } = this.#init;
+    if (!(await store.cancel(sid))) return false;
+    // A turn of this process ends it now; that of another process does when it renews its lease.
+    leases.cancel(sid);
     try {
       await this.#end(sid, 'ERR_CANCELLED');
     } catch (error) {
