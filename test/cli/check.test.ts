@@ -59,10 +59,11 @@ describe('check', () => {
       '  tool.str.touper is not a standard tool; did you mean tool.str.toupper?',
     ]);
     expect(await named('--tools', 't.yaml')).toEqual([]);
-    const many = Array.from({ length: 60 }, (_, index) => `emit tool.str.ToUpper${index + 10}("a")`);
+    const many = Array.from({ length: 400 }, (_, index) => `emit tool.str.ToUpper${index + 100}("a")`);
     const similar = linesOf((await within(['check', '-'], { stdin: command(...many) })).stdout);
-    // Each is compared with every tool, and a program has room for 40,000.
-    expect(similar.filter((line) => line.endsWith('did you mean tool.str.toupper?'))).toHaveLength(50);
+    // Each is compared with every tool, until a program has taken what it may take of such work.
+    const { length } = similar.filter((line) => line.endsWith('did you mean tool.str.toupper?'));
+    expect([length > 100, length < 300]).toEqual([true, true]);
   });
 
   it('shows every syntax error of every file with its source line, and exits 3', async () => {
