@@ -16,6 +16,11 @@ export function checkLogic(files: readonly CheckedFile[], report: Report): void 
   );
 }
 
+/** Whether an operator takes a plain value for a truth, as in `x or "default"`. */
+export function takesPlain({ rest }: BinaryExpr): boolean {
+  return rest.some(({ op, right }) => (op === 'or' || op === 'and') && isPlain(right));
+}
+
 function checkTerm(file: CheckedFile, { op, right }: BinaryExpr['rest'][number], report: Report): void {
   if ((op !== 'or' && op !== 'and') || !isPlain(right)) return;
   const message = `\`${op}\` returns true or false, never one of its operands`;

@@ -22,6 +22,11 @@ const COPIES: ReadonlySet<string> = new Set([
   ...'toupper tolower trimspace trim trimprefix trimsuffix replace'.split(' ').map((name) => `tool.str.${name}`),
 ]);
 
+/** Whether a call returns a changed copy of a variable, which the call does not change. */
+export function copiesVariable(call: CallStmt['call']): boolean {
+  return call.k === 'tool' && COPIES.has(call.name) && call.args[0]?.k === 'name';
+}
+
 /** Procedures that call each other and are looked at for the effects of the first. */
 const MOST_DEPTH = 20;
 
@@ -96,7 +101,7 @@ class UnseenChecker {
   #changed(call: CallStmt['call']): string | null {
     const [first] = call.args;
     if (first?.k !== 'name') return null;
-    if (call.k === 'tool') return COPIES.has(call.name) ? first.name : null;
+    if (call.k === 'tool') return copiesVariable(call) ? first.name : null;
     const [procedure, ...others] = this.#procedures.get(call.name.name) ?? [];
     const end = procedure?.body.stmts.at(-1);
     const returned = end?.k === 'return' && end.values.length === 1 ? end.values[0] : undefined;

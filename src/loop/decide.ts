@@ -326,7 +326,8 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome | Undeci
       ...(tenant.id === null ? {} : { tenant: tenant.id }),
       attempts: plan.attempts,
       reply: plan.reply,
-      strict: mayAsk(step, plan),
+      // A program that may run as it is must not end the session, because nobody can be asked for a better one.
+      strict: mayAsk(step, plan) && quota?.tokensLeft !== 0,
       mayFollow: (attempt, fixed) => mayFollow(step, plan, attempt, fixed),
       onChanged: repairOf(step).changed,
       plan: planRequest(step, plan),

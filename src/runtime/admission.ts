@@ -44,12 +44,21 @@ const STRICT: ReadonlySet<string> = new Set([
   'LINT_OPERAND',
 ]);
 
+/** The rules whose findings do, too, where the correction is evident: the place does not fail, and does nothing that anybody means. */
+const EVIDENT: ReadonlySet<string> = new Set(['LINT_LOGIC_VALUE', 'LINT_MAP_KEY', 'LINT_UNSEEN_RESULT']);
+
 const UNREAD: ReadonlySet<string> = new Set(['LINT_UNUSED_VARIABLE', 'LINT_UNUSED_PARAMETER']);
 
 /** The variables that are never set and nearly have the name of one that is never read: that one is meant. */
 export function misspeltIn(findings: readonly LintFinding[]): readonly LintFinding[] {
   const unread = new Set(findings.flatMap(({ code, message }) => (UNREAD.has(code) ? message.split('`').slice(1, 2) : [])));
   return findings.filter(({ code, fix: { edits } }) => code === 'LINT_NEVER_SET' && edits.some(({ text }) => unread.has(text)));
+}
+
+/** The findings that reject a program which is checked strictly. */
+export function strictlyIn(findings: readonly LintFinding[]): readonly LintFinding[] {
+  const found = findings.filter(({ code, fix }) => STRICT.has(code) || (EVIDENT.has(code) && fix.edits.length > 0));
+  return [...found, ...misspeltIn(findings)];
 }
 
 /** Judges the sources of a run that is checked first. The worker learns only the names of denied tools, and this knows the reasons. */
@@ -173,7 +182,7 @@ export class Judge {
     if ('error' in report) return null;
     const { files, findings } = report;
     const own = findings.filter(({ file }) => file === program?.name);
-    const found = [...own.filter(({ code }) => STRICT.has(code)), ...misspeltIn(own), ...this.#broken.map(brokenFinding)];
+    const found = [...strictlyIn(own), ...this.#broken.map(brokenFinding)];
     if (found.length > 0) return this.#withReasons(found.toSorted((a, b) => a.line - b.line || a.column - b.column));
     return files.some(({ tools }) => tools.includes(MAGIC_TOOL)) ? null : NO_TOKEN;
   }

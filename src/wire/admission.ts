@@ -54,6 +54,9 @@ const CALL_CODES: Readonly<Record<string, number>> = {
   LINT_DENIED_TOOL: NS_CODES.Policy,
   LINT_OPERAND: NS_CODES.Type,
   LINT_NEVER_SET: NS_CODES.Type,
+  LINT_LOGIC_VALUE: NS_CODES.Type,
+  LINT_MAP_KEY: NS_CODES.Type,
+  LINT_UNSEEN_RESULT: NS_CODES.Type,
 };
 
 /** The rejection for calls that must not be made. */

@@ -35,13 +35,13 @@ function reasonsIn({ sources, limits, admission }: RunInput): Rejection | null {
 }
 
 /**
- * Whether every call of the program has a callee that takes its arguments, no variable is read that may be misspelt, and some source asks for a control
- * token.
+ * Whether every call of the program has a callee that takes its arguments, no variable is read that may be misspelt, nothing may do something else
+ * than what is meant, and some source asks for a control token.
  */
 function isSound({ tools }: StrictAdmission, { globals, constants = {} }: RunInput, files: readonly Judged[]): boolean {
   if (!files.some((file) => file.tools.includes(MAGIC_TOOL))) return false;
   const isKnown = (name: string): boolean => name in globals || name in constants || GIVEN.has(name);
-  if (files.at(-1)?.unset.every(isKnown) === false) return false;
+  if (![...(files.at(-1)?.unset ?? []), ...(files.at(-1)?.keys ?? [])].every(isKnown)) return false;
   const procedures = files.flatMap((file) => file.procedures);
   return (files.at(-1)?.calls ?? []).every((call) => hasCallee(call, call.kind === 'tool' ? tools : procedures));
 }

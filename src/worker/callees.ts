@@ -1,16 +1,20 @@
 import {
   type BinaryExpr,
   type CallExpr,
+  type CallStmt,
   type CommandBlock,
+  copiesVariable,
   failingOperand,
+  type MapExpr,
   type Procedure,
   type ToolCallExpr,
+  takesPlain,
 } from '../../grammar/index.ts';
 import type { CallShape } from '../wire/sourcereports.ts';
 
-/** A call with the number of its arguments, or an operator that cannot take its operands. */
+/** A call with the number of its arguments, or what may do nothing of what is meant: an operator, or a call whose result is dropped. */
 export interface CountedCall {
-  readonly kind: 'tool' | 'call' | 'operator';
+  readonly kind: 'tool' | 'call' | 'slip';
   /** Canonical name of a tool; name of a procedure or a built-in; an operator. */
   readonly name: string;
   readonly args: number;
@@ -24,6 +28,8 @@ export interface Callees {
   readonly procedures: readonly CallShape[];
   /** Variables that its command blocks read and never set, if there is another one that they set and never read: it may be meant. */
   readonly unset: readonly string[];
+  /** Variables that are keys of maps in its command blocks, which never set them: the name itself may be meant. */
+  readonly keys: readonly string[];
 }
 
 /** A node of a tree, or a list of them. */
@@ -55,20 +61,22 @@ function eachNode(part: unknown, visit: (node: TreeNode) => void): void {
 
 function addCall(node: TreeNode, calls: CountedCall[]): void {
   if (isCall(node)) calls.push(counted(node));
-  else if (isBinary(node) && failingOperand(node) !== null)
-    calls.push({ kind: 'operator', name: node.rest[0]?.op ?? '', args: 2 });
+  else if (isBinary(node) && (failingOperand(node) !== null || takesPlain(node)))
+    calls.push({ kind: 'slip', name: node.rest[0]?.op ?? '', args: 2 });
+  else if (isDropped(node)) calls.push({ ...counted(node.call), kind: 'slip' });
 }
 
 /** The calls and the procedures of a source. */
 export function calleesOf(procedures: readonly Procedure[], commands: readonly CommandBlock[]): Callees {
   const calls: CountedCall[] = [];
-  const [read, set] = [new Set<string>(), new Set<string>()];
+  const [read, set, keys] = [new Set<string>(), new Set<string>(), new Set<string>()];
   let readsAny = false;
   eachNode(commands, (node) => {
     addCall(node, calls);
     const { k } = node;
     if (k === 'name') read.add(String(node['name']));
     else if (k === 'eval') readsAny = true;
+    else if (isMap(node)) for (const [key] of node.entries) key.k === 'name' && keys.add(key.name);
     else if (k === 'for') {
       addName(node['item'], set);
       addName(node['key'], set);
@@ -78,6 +86,7 @@ export function calleesOf(procedures: readonly Procedure[], commands: readonly C
   return {
     calls,
     unset: readsAny || !isSpare ? [] : [...read].filter((name) => !set.has(name)),
+    keys: [...keys].filter((name) => !set.has(name)),
     procedures: procedures.map(({ name, needs, optional }) => ({
       name: name.name,
       least: needs.length,
@@ -97,6 +106,15 @@ function isCall(node: object): node is CallExpr | ToolCallExpr {
 
 function isBinary(node: object): node is BinaryExpr {
   return 'k' in node && node.k === 'binary';
+}
+
+function isMap(node: object): node is MapExpr {
+  return 'k' in node && node.k === 'map';
+}
+
+/** A call of which a changed copy of a variable is dropped. */
+function isDropped(node: object): node is CallStmt {
+  return 'k' in node && node.k === 'call' && 'call' in node && copiesVariable((node as CallStmt).call);
 }
 
 function counted(node: CallExpr | ToolCallExpr): CountedCall {

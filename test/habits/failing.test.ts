@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { HELD_OUT, habitsOf, KNOWN, UNSEEN } from '../../conformance/habits/corpus.ts';
 import { parse } from '../../grammar/index.ts';
 import { withEdits } from '../../grammar/repair/apply.ts';
 import { runInPage } from '../../src/browser/engine.ts';
-import { misspeltIn } from '../../src/runtime/admission.ts';
+import { misspeltIn, strictlyIn } from '../../src/runtime/admission.ts';
 import { calleesOf } from '../../src/worker/callees.ts';
 import { checkSources } from '../../src/worker/check.ts';
 import { SLOW } from '../groups.ts';
@@ -179,6 +180,16 @@ describe('issue 43: a variable that may be misspelt is seen before the program r
     const parsed = parse(`command\n${written.replaceAll('⏎', '\n')}\nendcommand\n`, { name: '' });
     const found = parsed.ok ? calleesOf(parsed.file.procedures, parsed.file.commands).unset : null;
     expect(found?.toSorted()).toEqual(unset);
+  });
+
+  it('and with other slips, which no right program has but one that shows what becomes of a slip', SLOW, () => {
+    const right = [...KNOWN, HELD_OUT, UNSEEN].flatMap((file) => habitsOf(file).map(({ name, right: text }) => ({ name, text })));
+    const suite = CORPUS.filter((text) => /^command$/m.test(text)).map((text, index) => ({ name: `program ${index}`, text }));
+    const taken = [...right, ...suite].filter(({ text }) => {
+      const { findings } = checkSources([{ name: 'src', text }], 1_000_000, { tools: TOOLS });
+      return strictlyIn(findings).some(({ code }) => /LOGIC|KEY|UNSEEN/.test(code));
+    });
+    expect(taken.map(({ name }) => name)).toEqual(['python 89: tool call as a statement']);
   });
 
   it('and no program of the suite has one', SLOW, () => {

@@ -75,6 +75,16 @@ export const REASONS: readonly Reason[] = [
     { code: 'NS7', problems: [{ at: '3:8', code: 'LINT_NEVER_SET', fix: { 3: '  emit total' } }] },
   ],
   [
+    'a default by `or`',
+    reply(program('set x = nil', 'set n = x or 10', 'emit n')),
+    { code: 'NS7', problems: [{ at: '3:16', code: 'LINT_LOGIC_VALUE', fix: { 3: expect.stringContaining('set n = 10') } }] },
+  ],
+  [
+    'a key without quotes',
+    reply(program('emit {name: 1}')),
+    { code: 'NS7', problems: [{ at: '2:9', code: 'LINT_MAP_KEY', fix: { 2: '  emit {"name": 1}' } }] },
+  ],
+  [
     'a tool that the policy denies',
     reply(program('emit tool.secret.Read()')),
     { code: 'NS1003', problems: [{ at: '2:8', message: expect.stringContaining('denied') }] },

@@ -10,6 +10,7 @@ import { recordProblem } from '../../../src/loop/record/viewed.ts';
 import { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { pureTools } from '../../../stdlib-tools/index.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
 
@@ -131,6 +132,19 @@ describe('A3-3.3-8 AMB-32: a program that is rejected before it runs', () => {
   it('runs as it is when no reply is left: what may fail need not', async () => {
     const unreached = program('if false', '  call greet()', 'endif', 'emit "ran"');
     expect((await session([unreached], { maxReasks: 0 })).result).toMatchObject({ decision: 'DONE' });
+  });
+
+  it.each<[slip: string, program: string, line: string]>([
+    ['a default by `or`', program('set x = nil', 'set n = x or 10', 'emit n'), '3'],
+    ['a key without quotes', program('emit {name: 1}'), '2'],
+    ['a changed copy that is dropped', program('set xs = [1]', 'call tool.list.Append(xs, 2)', 'emit xs'), '3'],
+  ])('with %s is asked for again, and runs as it is when no reply is left', async (_, slip, line) => {
+    await using whole = await createRuntime({ tools: pureTools(), policy: { allow: ['*'] } });
+    const { record, told } = await session([slip], { maxReasks: 1 }, { runtime: whole });
+    expect(told).toMatchObject([{ problems: [{ fix: { [line]: expect.any(String) } }] }]);
+    expect(record).toMatchObject({ decision: 'DONE', attempts: [{ end: 'rejected' }] });
+    const spent = await session([slip], { maxTokens: 10 }, { runtime: whole });
+    expect(spent).toMatchObject({ told: [], result: { decision: 'DONE' } });
   });
 
   it('runs with its safe corrections without a further reply, where that is asked for, and the record has both programs', async () => {
