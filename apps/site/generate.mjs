@@ -19,7 +19,7 @@ mkdirSync(at('reference/'), { recursive: true });
 writeFileSync(at('reference/cli.md'), commandLinePage(program));
 writeFileSync(at('reference/errors.md'), errorsPage(listed('docs/errors/*.md')));
 writeFileSync(at('reference/schemas.md'), schemasPage(listed('docs/schemas/*.json')));
-const MENU = 'The menu at the side has them by subject.';
+const MENU = 'The menu has them by subject.';
 writeFileSync(at('reference/docs.md'), folderPage('Pages', `All pages, each about one subject. ${MENU}`, inFolder('docs/')));
 writeFileSync(
   at('reference/index.md'),

@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitepress';
 import { neuroscript } from '../grammar.ts';
-import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
+import { nav, paths, ROOT, SITE, served, sidebar } from '../pages.ts';
 import { slugify } from '../slug.ts';
 import { home } from './home.mjs';
 import { fitTables } from './tables.mjs';
 import { tryIt } from './tryit.mjs';
+
+const inMenu = new Set(paths.map(served));
 
 /** Pages outside of `apps/site/` find Vue where the pages inside do. On the server, all of them share the installed one. */
 const vueOfSite = {
@@ -24,7 +26,11 @@ export default defineConfig({
   srcExclude: ['apps/lab/**', 'examples/templates/**', 'test/**', 'apps/site/README.md', '**/dist/**', '.cache/**'],
   rewrites: served,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
-  transformPageData: ({ relativePath }) => (relativePath === 'index.md' ? { frontmatter: home } : undefined),
+  transformPageData: ({ relativePath, frontmatter }) => {
+    if (relativePath === 'index.md') return { frontmatter: home };
+    // Only the pages of the menu have an order; any other would lead to the first of them.
+    return inMenu.has(relativePath) ? undefined : { frontmatter: { ...frontmatter, prev: false, next: false } };
+  },
   outDir: 'dist',
   cacheDir: '../../.cache/site',
   // `portable.ts` replaces it: the site can be served from any path.

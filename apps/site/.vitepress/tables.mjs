@@ -1,7 +1,9 @@
 /** Columns of a table that no page has room for, and that a phone has no room for: its rows are then shown one below the other. */
 const [WIDE, MANY] = [7, 3];
-/** Characters of code that a table may break. */
-const LONG = 14;
+/** Characters of code that a table may break; more of them in the first of two columns, which has the room. */
+const [LONG, LONG_NAME] = [14, 30];
+/** Characters of code in the first of two columns with which a phone has no room for the second. */
+const BESIDE = 20;
 
 /** Cells of wide tables bring the names of their columns along, long code in tables may be broken, and `<br>` breaks a line of a cell. */
 export function fitTables(md) {
@@ -22,6 +24,7 @@ export function fitTables(md) {
       );
       const names = own.flatMap((token, at) => (token.type === 'th_open' ? [own[at + 1].content] : []));
       markLongCode(own);
+      if (names.length === 2 && fitNames(own)) tokens[index].attrJoin('class', 'many');
       // A column without a name, as that of what a table is about: a header must say something.
       for (const [at, token] of own.entries())
         if (/^th_/.test(token.type) && (own[at + 1]?.content === '' || own[at - 1]?.content === '')) token.tag = 'td';
@@ -31,6 +34,15 @@ export function fitTables(md) {
       for (const [at, cell] of cells.entries()) cell.attrSet('data-column', names[at % names.length]);
     }
   });
+}
+
+/** Keeps names in the first of two columns whole. Returns whether there are long ones. */
+function fitNames(tokens) {
+  const cells = tokens.flatMap(({ type }, at) => (type === 'td_open' ? [tokens[at + 1]] : []));
+  const names = cells.filter((_, at) => at % 2 === 0).flatMap(({ children }) => children ?? []);
+  const codes = names.filter(({ type }) => type === 'code_inline');
+  for (const code of codes) if (code.content.length <= LONG_NAME) code.attrSet('class', '');
+  return codes.some(({ content }) => content.length > BESIDE);
 }
 
 function markLongCode(tokens) {

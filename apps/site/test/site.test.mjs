@@ -83,6 +83,31 @@ test('issue 49: at no width does a page or a table of it scroll sideways, and no
   await context.close();
 });
 
+test('issue 49: names of two columns stay whole where there is room, and stand above their meaning on a phone', async () => {
+  const { page } = await open('reference/api/');
+  const name = page.locator('.vp-doc td:first-child code', { hasText: 'neuroscript-runtime/aeiou' }).first();
+  const rows = () => name.evaluate((code) => code.getClientRects().length);
+  for (const width of [1440, 768, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    assert.equal(await rows(), 1, `${width}`);
+  }
+  const { y: below } = await page.locator('.vp-doc tbody tr').first().locator('td').nth(1).boundingBox();
+  const { y } = await page.locator('.vp-doc tbody tr').first().locator('td').first().boundingBox();
+  assert.ok(below > y + 10, `${below} ${y}`);
+  await page.close();
+});
+
+for (const [path, next] of [
+  ['docs/errors/NS14.html', 0],
+  ['reference/', 0],
+  ['docs/embedding.html', 1],
+])
+  test(`issue 49: ${path} ${next === 0 ? 'has no next page, as no menu has it' : 'leads to the next page of the menu'}`, async () => {
+    const { page } = await open(path);
+    assert.equal(await page.locator('.VPDocFooter .pager-link.next').count(), next);
+    await page.close();
+  });
+
 test('search finds the page of each subject', async () => {
   const { page, faults } = await open('docs/tutorial.html');
   await page
