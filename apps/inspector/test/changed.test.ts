@@ -21,7 +21,7 @@ test('issue 49: a changed record is marked in the list, at the head and on the t
   await reads(page.locator('a.row', { hasText: 'long' }), /long\s+record changed/);
   await page.goto(`${mock.address}#/s/long`);
   await reads(page.locator('main'), /The record of turn 2 was changed after it was sealed\./);
-  await reads(page.locator('main'), /the others are as they were sealed, up to turn 200; later ones are not verified/);
+  await reads(page.locator('main'), /the others unchanged up to turn 200, later ones not verified/);
   const marked = page.locator('a.row', { hasText: 'record changed' });
   await marked.waitFor();
   assert.equal(await marked.getAttribute('href'), '#/s/long/t/2');

@@ -158,8 +158,8 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
 /** What is known of the records of a session whose changed ones are named; null without a record. */
 function verifiedText({ turns, timeline: { next, changed } }: SessionView): string | null {
   if (turns === 0) return null;
-  const rest = changed.length > 0 ? 'the others are as they were sealed' : 'unchanged since they were sealed';
-  return next === null ? rest : `${rest}, up to turn ${grouped(next)}; later ones are not verified`;
+  const rest = changed.length > 0 ? 'the others unchanged' : 'unchanged';
+  return next === null ? rest : `${rest} up to turn ${grouped(next)}, later ones not verified`;
 }
 
 const isOpen = (phase: SessionView['phase']): boolean => phase === 'open' || phase === 'waiting';

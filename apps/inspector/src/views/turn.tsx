@@ -81,7 +81,7 @@ export function Turn({ sid, turn, part, at }: TurnProps) {
 function Count({ turn: { calls, tokens, attempts }, part }: { readonly turn: TurnView; readonly part: TurnPart }) {
   const count = part === 'calls' ? calls : part === 'tokens' ? tokens.length : 0;
   const text = part === 'changes' && attempts.length > 0 ? `of ${attempts.length + 1} attempts` : count > 0 ? grouped(count) : '';
-  return text === '' ? null : <span class="count"> {text}</span>;
+  return text === '' ? null : <span class={part === 'changes' ? 'count is-words' : 'count'}> {text}</span>;
 }
 
 function Part({ turn, part, at }: { readonly turn: TurnView; readonly part: TurnPart; readonly at: string | null }): VNode {
