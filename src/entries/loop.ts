@@ -21,3 +21,4 @@ export type {
   TurnHeat,
   TurnStep,
 } from '../wire/heat.ts';
+export type { TokenPrice } from '../wire/money.ts';

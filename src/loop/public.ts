@@ -14,7 +14,7 @@ export { type Ids, randomIds, seededIds } from './ids.ts';
 export { type ChainOptions, type ChainReport, ChainWalk, verifyChain } from './log/chain.ts';
 export { LogError } from './log/chainedfile.ts';
 export { FileLog, type FileLogOptions } from './log/filelog.ts';
-export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
+export { type DecisionLog, endEntry, type LogEntry, type LoggedRefusal, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type OpenOptions, openSession } from './open.ts';
@@ -83,23 +83,29 @@ export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop } from './result.ts';
 export { allSessions } from './sessions/all.ts';
 export { SessionCoordinator } from './sessions/coordinator.ts';
+export type { DamagedSession, ForcedEnd } from './sessions/damaged.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
+export type { CensusRow, Death, HostRegistry, KnownHost, LivingHost } from './sessions/fleet.ts';
 export type { SessionCoordinatorInit } from './sessions/init.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { readRecord } from './sessions/rows.ts';
-export type { Runnable, SessionSetup } from './sessions/setup.ts';
+export type { Admission, Runnable, SessionSetup } from './sessions/setup.ts';
 export { PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { MemoryStore, SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type {
   ClaimedSession,
   ErasableStore,
+  Held,
   Lease,
   ListQuery,
   NextTurn,
+  OnDamaged,
   Pruning,
+  RecentQuery,
   Renewal,
+  SessionCondition,
   SessionParent,
   SessionState,
   SessionStatus,
@@ -108,6 +114,7 @@ export type {
   StartedTurn,
   StoredStep,
   TurnCommit,
+  TurnsQuery,
   WaitingTurn,
 } from './sessions/store.ts';
 export type { Spent } from './spent.ts';

@@ -35,6 +35,9 @@ describe('the public entry points', () => {
     expect(home('./aeiou', `${keys} ${envelopes} ${judged}`)).toEqual([]);
     const parts = 'LoopController MemoryLog runtimeExecutor askHandler functionAgent openaiAgent systemClock';
     expect(home('./loop', parts)).toEqual([]);
+    const stored = 'Admission CensusRow SessionCondition DamagedSession Death ForcedEnd Held OnDamaged RecentQuery TurnsQuery';
+    const ofAuthors = `${stored} HostRegistry KnownHost LivingHost LoggedRefusal AgentFailure TokenPrice`;
+    expect(home('./loop', ofAuthors)).toEqual([]);
   });
 
   it.each(entries)('every symbol of $name has a doc comment', ({ file }) => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +111,15 @@ describe('the decision log', () => {
       expect(lines.pop()).toBe('');
       expect(lines.map((line) => JSON.parse(line).turn_index)).toEqual([1, 2, 3, 1]);
       expect((await stat(path)).mode & 0o777).toBe(0o600);
+    });
+
+    it('answers only where there is room for the decisions of many turns, and leaves nothing behind', async () => {
+      const [path, written] = [join(folder, 'probed.jsonl'), join(folder, 'written')];
+      await symlink(written, `${path}.probe-${process.pid}`);
+      await new FileLog(path).ping();
+      expect((await stat(written)).size).toBeGreaterThanOrEqual(65_536);
+      expect((await readdir(folder)).filter((name) => name.includes('probe'))).toEqual([]);
+      await expect(new FileLog(join(folder, 'missing', 'log.jsonl')).ping()).rejects.toThrow('ENOENT');
     });
 
     it('reports what the file system refuses to the turn that meets it, and to it alone', async () => {

@@ -5,6 +5,7 @@ export {
   type Agent,
   type AgentDelta,
   AgentError,
+  type AgentFailure,
   type AgentReason,
   type AgentReply,
   type AgentRequest,

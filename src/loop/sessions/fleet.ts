@@ -4,6 +4,7 @@ export interface CensusRow {
   readonly state: 'ready' | 'running' | 'waiting';
   /** Whether they have a tenant. */
   readonly class: 'tenant' | 'none';
+  /** How many there are. */
   readonly count: number;
   /** Unix milliseconds since which the first of them waits; null for others. */
   readonly since: number | null;

@@ -28,7 +28,6 @@ import { type Admission, checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnabl
 import { recentSql, type Statements, statementsOf } from './statements.ts';
 import {
   type ClaimedSession,
-  type Condition,
   type ErasableStore,
   type Held,
   type Lease,
@@ -38,6 +37,7 @@ import {
   type Pruning,
   type RecentQuery,
   type Renewal,
+  type SessionCondition,
   type SessionState,
   type SessionSummary,
   type StartedTurn,
@@ -254,7 +254,7 @@ export abstract class SqlSessions implements ErasableStore {
     return (await this.#summaries(this.#statements.summary, sid))[0] ?? null;
   }
 
-  async find(condition: Condition, limit: number): Promise<readonly string[]> {
+  async find(condition: SessionCondition, limit: number): Promise<readonly string[]> {
     const ids = async (text: string, ...values: readonly unknown[]): Promise<readonly string[]> =>
       (await this.#sql.again(text, ...values)).map(({ sid }) => String(sid));
     if (condition.kind === 'owing') return ids(this.#statements.owing, condition.after, limit);

@@ -129,7 +129,9 @@ export interface Lease {
 
 /** One session that its driver holds. */
 export interface Held {
+  /** The session. */
   readonly sid: string;
+  /** The fence of its claim. */
   readonly fence: number;
 }
 
@@ -263,13 +265,17 @@ export interface ListQuery {
   readonly parent?: string;
 }
 
-/** Selects sessions of {@link SessionStore.recent}. All conditions hold. `open`: it is, with a turn that waits, or a lease (also one that has ended). */
+/** Selects sessions of {@link SessionStore.recent}. All conditions hold. */
 export interface RecentQuery {
+  /** Most sessions. */
   readonly limit: number;
   /** Only sessions that come after this one in the order of the list. */
   readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'> | undefined;
+  /** Only sessions with this status. */
   readonly status?: SessionStatus | undefined;
+  /** Only open sessions with a turn that waits, or with a lease, also one that has ended. */
   readonly open?: 'waiting' | 'leased' | undefined;
+  /** Only sessions that ended for this reason. */
   readonly reason?: HaltReason | undefined;
   /** The whole name. */
   readonly tenant?: string | undefined;
@@ -291,7 +297,7 @@ export interface TurnsQuery {
 }
 
 /** Sessions that need an operator or a host. */
-export type Condition =
+export type SessionCondition =
   /** Sessions after this id with decisions that are not known to be in the log. */
   | { readonly kind: 'owing'; readonly after: string }
   /** Open nested sessions after this id that have no valid lease and did not change for `idleMs`. */
@@ -373,11 +379,8 @@ export interface SessionStore {
   /** One session as {@link list} shows it; null for an unknown id. */
   summary(sid: string): Promise<SessionSummary | null>;
   /** Ids of at most `limit` sessions that meet a condition, in the order of ids; ready sessions come in no order. */
-  find(condition: Condition, limit: number): Promise<readonly string[]>;
-  /**
-   * Removes ended sessions with all their data, and resolves with their summaries. Keeps every open session, every session
-   * under a lease, and every session with a decision that is not logged yet.
-   */
+  find(condition: SessionCondition, limit: number): Promise<readonly string[]>;
+  /** Removes ended sessions, but none under a lease or with a decision that is not logged yet. Resolves with their summaries. */
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
   /** The decision log in the same database; a controller with this log writes a decision and its turn in one transaction. */
   readonly log?: StoredLog;

@@ -6,7 +6,7 @@ import type { TurnRecord } from '../record/record.ts';
 import { type ForcedEnd, isDamage } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
 import type { DrivenSession, Holding, Leases } from './lease.ts';
-import type { Condition, SessionStore } from './store.ts';
+import type { SessionCondition, SessionStore } from './store.ts';
 
 /** Sessions that a search for owed or orphaned ones reads at a time. */
 const PAGE = 500;
@@ -98,7 +98,7 @@ export class Tending {
   }
 
   /** The ids of all sessions in a condition, page by page. */
-  async *#each(condition: (after: string) => Condition): AsyncGenerator<string> {
+  async *#each(condition: (after: string) => SessionCondition): AsyncGenerator<string> {
     for (let after = ''; ; ) {
       const page = await this.#init.store.find(condition(after), PAGE);
       yield* page;
