@@ -1,8 +1,8 @@
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type AnyClient, PostgresStore } from '../../src/postgres/index.ts';
+import { type AnyClient, type PgPool, PostgresStore } from '../../src/postgres/index.ts';
 import { commitOf, started, state } from '../../src/testing/contracts/samples.ts';
-import { clockStatements, pglite, pgPool } from './kit.ts';
+import { clockStatements, type OwnPool, pglite, pgPool } from './kit.ts';
 
 /** A client whose database has the clock of a test. */
 interface Timed {
@@ -40,6 +40,21 @@ const OPEN: Readonly<Record<string, () => Promise<Timed>>> = {
   },
 };
 
+/** The tables that a store vacuums after it has erased a session. */
+async function vacuumed(pool: OwnPool, schema: string): Promise<readonly string[]> {
+  const sent: string[] = [];
+  const watched: PgPool = {
+    query: (text, values) => {
+      sent.push(text);
+      return pool.query(text, values);
+    },
+    connect: (callback) => pool.connect(callback),
+  };
+  await using store = await PostgresStore.open(watched, { schema, migrate: false });
+  await store.erase([]);
+  return sent.filter((text) => text.startsWith('VACUUM'));
+}
+
 it('issue 20: a host that does not own the tables starts although a month has no partition, and drives sessions', async () => {
   const [schema, role] = ['retention_rights', 'retention_host'];
   const owner = await pgPool(inject('url'));
@@ -62,6 +77,10 @@ it('issue 20: a host that does not own the tables starts although a month has no
     const { owner: _, ...commit } = commitOf('s', 1, { keep: false });
     await store.commit({ ...commit, fence });
     expect(await store.turns('s')).toHaveLength(1);
+    // The server would warn of each table that a role may not vacuum.
+    expect(await vacuumed(host, schema)).toEqual([]);
+    const all = ['sessions', 'steps', 'turns'].map((table) => `VACUUM ${schema}."${table}"`);
+    expect((await vacuumed(owner, schema)).toSorted()).toEqual(all);
   } finally {
     await host.end();
     await owner.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);

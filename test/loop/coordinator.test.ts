@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { LoopController } from '../../src/loop/controller.ts';
@@ -341,6 +343,29 @@ describe('issue 48: a session between two turns of one process', () => {
     answered.resolve();
     expect(interfered === true || interfered instanceof SessionLeasedError).toBe(true);
     await expect(running).resolves.toMatchObject(end);
+  });
+
+  it('is forgotten when its lease has ended, and looked at no further', async () => {
+    const { coordinator, store, clock } = await coordinated(...Array.from({ length: 100 }, (_, index) => `s${index}`));
+    const claimed = async (): Promise<readonly WeakRef<object>[]> =>
+      (await coordinator.next(100, { profiles: [''] })).map((each) => new WeakRef(each));
+    const held = await claimed();
+    expect(held).toHaveLength(100);
+    setFlagsFromString('--expose-gc');
+    const kept = async (): Promise<number> => {
+      await new Promise(setImmediate);
+      runInNewContext('gc')();
+      return held.filter((each) => each.deref() !== undefined).length;
+    };
+    expect(await kept()).toBe(100);
+    const looked = vi.spyOn(clock, 'monotonic');
+    await store.create(newSession('t', '{}', null), clock.ms);
+    await claimed();
+    expect(looked.mock.calls.length).toBeLessThan(10);
+    clock.elapsed += 1000;
+    await store.create(newSession('u', '{}', null), clock.ms);
+    await claimed();
+    expect(await kept()).toBe(0);
   });
 
   it('is lost when another process has claimed it, and nothing of the next turn is stored', async () => {

@@ -141,9 +141,13 @@ export class SessionCoordinator {
     return driven;
   }
 
-  /** Remembers a session that this process holds, and forgets those that it could no longer go on with. */
+  /** Remembers a session that this process holds, and forgets those that it could no longer go on with: the first ones. */
   #know(session: DrivenSession): void {
-    for (const [sid, { holding }] of this.#known) if (!this.#leases.isFresh(holding)) this.#known.delete(sid);
+    for (const [sid, { holding }] of this.#known) {
+      if (this.#leases.isFresh(holding)) break;
+      this.#known.delete(sid);
+    }
+    this.#known.delete(session.state.sid);
     this.#known.set(session.state.sid, session);
   }
 
