@@ -20,8 +20,14 @@ const approve = defineTool({
   run: ({ what }, call) => call.pending({ reason: `may I ${what}?` }),
 });
 
+const choose = defineTool({
+  name: 'tool.test.Choose',
+  returns: { type: 'string', enum: ['red', 'blue'] },
+  run: (_, call) => call.pending({ reason: 'which colour?' }),
+});
+
 beforeAll(async () => {
-  const tools = [note, approve];
+  const tools = [note, approve, choose];
   const policy = { allow: tools.map(({ canonicalName }) => canonicalName), toolMaxCalls: { 'tool.test.Note': 3 } };
   const made = await service(tools, { askUser: true, programs }, { policy, concurrency: 2 });
   runtime = made.runtime;
@@ -100,6 +106,14 @@ describe.each(VERSIONS)('a program asks the user of a client that speaks %s', (v
       return accept(true);
     });
     expect(await run(client, 'emit tool.test.Approve("sail")')).toMatchObject({ ok: true, values: [true] });
+  });
+
+  it('with a tool that gives one of several texts, which the user is shown', async () => {
+    const client = await clientWith(version, ({ requestedSchema }) => {
+      expect(requestedSchema?.properties).toEqual({ answer: { type: 'string', enum: ['red', 'blue'] } });
+      return accept('blue');
+    });
+    expect(await run(client, 'emit tool.test.Choose()')).toMatchObject({ ok: true, emits: ['blue'] });
   });
 
   it('and gets an error that it can handle when the user does not answer', async () => {
