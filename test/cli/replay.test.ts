@@ -27,7 +27,7 @@ describe('a session that waits, on the command line', () => {
     const started = await run('loop', ...DRIVE, ...store, '--sid', 'order');
     expect(started).toMatchObject({ code: 0, stderr: '' });
     expect(started.stdout).toContain('Session order: SUSPENDED');
-    expect(started.stdout).toContain('sessions complete order --call 1.2 --result JSON --store jobs.db, and the --tools');
+    expect(started.stdout).toContain(`sessions complete order --call 1.2 --result '"TEXT"' --store jobs.db, and the --tools`);
     expect((await run('sessions', 'list', ...store)).stdout).toContain('waits for call 1.2 of tool.human.approve');
     expect(JSON.parse((await run('sessions', 'list', ...store, '--json')).stdout)).toMatchObject({
       waits: { call: '1.2', completed: false },

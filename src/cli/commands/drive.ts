@@ -19,6 +19,7 @@ import {
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { answerSample, shellWord } from '../../wire/text/commandwords.ts';
 import type { DriveFlags, Settings } from '../config/settings.ts';
 import { grammarOf, systemOf } from '../flags/agent.ts';
 import { approvalOf } from '../flags/approval.ts';
@@ -171,9 +172,9 @@ function nextStep({ sid, decision, error, waiting }: LoopResult, { store }: Driv
   if (waiting === undefined) return [];
   return [waiting, ...(waiting.also ?? [])]
     .filter(({ completed }) => !completed)
-    .map(({ call, plan }) =>
+    .map(({ call, plan, answer = null }) =>
       plan === undefined
-        ? `Answer with: neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}, and the --tools of this session`
+        ? `Answer with: neuroscript sessions complete ${printable(sid)} --call ${call} --result ${printable(shellWord(answerSample(answer)))}${where}, and the --tools of this session`
         : `Answer with: neuroscript sessions complete ${printable(sid)} ${call} true --keys FILE${where}`,
     );
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../../src/wire/text/commandwords.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 
@@ -27,13 +28,10 @@ export function Copy({ text, what }: CopyProps) {
 
 /** A command to paste into a terminal. */
 export function CommandLine({ words, what }: { readonly words: readonly string[]; readonly what: string }) {
-  const text = words.map(quoted).join(' ');
+  const text = words.map(shellWord).join(' ');
   return (
     <p class="command">
       <code>{printable(text)}</code> <Copy text={text} what={what} />
     </p>
   );
 }
-
-/** A word as a POSIX shell reads it. */
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

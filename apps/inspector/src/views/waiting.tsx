@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SessionView, WaitingView } from '../../../../src/ui/views.ts';
 import type { AnswerForm } from '../../../../src/wire/journal.ts';
+import { answerSample } from '../../../../src/wire/text/commandwords.ts';
 import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { duration } from '../format.ts';
@@ -87,7 +88,7 @@ function Commands({ sid, call: waiting }: { readonly sid: string; readonly call:
   const answers =
     plan === null
       ? ([
-          ['the command that answers', [...session, 'complete', sid, '--call', call, '--result', sampleOf(answer), ...store]],
+          ['the command that answers', [...session, 'complete', sid, '--call', call, '--result', answerSample(answer), ...store]],
         ] as const)
       : (
           [
@@ -109,13 +110,6 @@ function Commands({ sid, call: waiting }: { readonly sid: string; readonly call:
       <CommandLine words={resume} what="the command that goes on" />
     </details>
   );
-}
-
-/** What stands for the answer in a command, as JSON or in capitals. */
-function sampleOf(form: AnswerForm | null): string {
-  if (form === null) return 'JSON';
-  if (typeof form !== 'string') return JSON.stringify(form.choices[0]);
-  return { truth: 'true', number: 'NUMBER', text: '"TEXT"' }[form];
 }
 
 type Given = { readonly value: unknown } | { readonly error: string };
