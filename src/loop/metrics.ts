@@ -47,18 +47,18 @@ export interface MetricsSnapshot {
 /** The counts of a runtime. */
 type RuntimeCounts = Pick<Runtime, 'boundaryBreaches'> & Partial<Pick<Runtime, 'tenantRefusals' | 'toolRetries'>>;
 
-interface Instrument {
+interface Instrument<Count> {
   readonly help: string;
   /** The instrument of the OpenTelemetry meter: its name, its unit in UCUM, and the attribute in place of the label. */
   readonly otel: { readonly name: string; readonly unit: string; readonly attribute?: string };
   /** Name and values of the label; null for a counter without a label. */
-  readonly label: { readonly name: string; readonly values: readonly string[] } | null;
+  readonly label: Count extends number ? null : { readonly name: string; readonly values: readonly string[] };
 }
 
 type Name = keyof MetricsSnapshot;
 
 /** Every counter with all values of its label. Labels are closed sets and never contain an id, a name or program text. */
-export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
+export const INSTRUMENTS: { readonly [N in Name]: Instrument<MetricsSnapshot[N]> } = {
   decisions_total: {
     help: 'Decided turns.',
     otel: { name: 'neuroscript.turn.decisions', unit: '{turn}', attribute: 'neuroscript.decision' },
@@ -236,23 +236,11 @@ export class Metrics {
 
   /** The counters of this object now. Instruments of OpenTelemetry are read by their exporter. */
   snapshot(): MetricsSnapshot {
-    return {
-      decisions_total: this.#labelled('decisions_total'),
-      verify_fail_total: this.#labelled('verify_fail_total'),
-      ttl_expired_total: this.#plain('ttl_expired_total'),
-      jti_dup_total: this.#plain('jti_dup_total'),
-      lint_total: this.#labelled('lint_total'),
-      repairs_total: this.#labelled('repairs_total'),
-      no_progress_total: this.#plain('no_progress_total'),
-      halts_total: this.#labelled('halts_total'),
-      agent_replies_total: this.#labelled('agent_replies_total'),
-      agent_tokens_total: this.#labelled('agent_tokens_total'),
-      tool_calls_total: this.#labelled('tool_calls_total'),
-      cost_usd_total: this.#labelled('cost_usd_total'),
-      boundary_breaches_total: this.#plain('boundary_breaches_total'),
-      tenant_refusals_total: this.#plain('tenant_refusals_total'),
-      tool_retries_total: this.#plain('tool_retries_total'),
-    };
+    const read = Object.entries(INSTRUMENTS).map(([name, { label }]) => {
+      const counts = Object.fromEntries(this.#counts.get(name) ?? []);
+      return [name, label === null ? (counts[NO_LABEL] ?? 0) : counts] as const;
+    });
+    return Object.fromEntries(read) as unknown as MetricsSnapshot;
   }
 
   /**
@@ -283,13 +271,5 @@ export class Metrics {
       counts.set(value, name === 'cost_usd_total' ? sumUsd(counts.get(value), more) : (counts.get(value) ?? 0) + more),
     );
     this.#counters.get(name)?.add(more, otel.attribute === undefined ? undefined : { [otel.attribute]: value });
-  }
-
-  #labelled(name: Name): Counts {
-    return Object.fromEntries(this.#counts.get(name) ?? []);
-  }
-
-  #plain(name: Name): number {
-    return this.#counts.get(name)?.get(NO_LABEL) ?? 0;
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createRuntime, type Runtime } from '../../src/entries/index.ts';
+import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';
 import { inProcess, inSandbox, type Outcome, type Tools } from './both.ts';
 import { type Chunk, readChunks } from './chunks.ts';
@@ -72,7 +73,9 @@ export class Sandboxes implements AsyncDisposable {
 
 /** What must be the same in both: everything but how the driver words the errors of its own calls, and what that costs. */
 export function essence({ emits, values, whispers, prompts, eventErrors, error, fuel }: Outcome): unknown {
-  const place = error === null ? null : [error.code, error.source, error.line, error.column, error.stack, error.limit];
+  const placeOf = ({ code, source, line, column, stack, limit }: ErrorInfo) => [code, source, line, column, stack, limit];
+  const place = error === null ? null : placeOf(error);
+  const inEvents = eventErrors.map(({ event, error: failed }) => [event, failed.message, placeOf(failed)]);
   const ownWords = error !== null && ['NS3', 'NS9', 'NS26'].includes(error.code);
-  return { emits, values, whispers, prompts, eventErrors, place, fuel: ownWords ? null : fuel };
+  return { emits, values, whispers, prompts, inEvents, place, fuel: ownWords ? null : fuel };
 }
