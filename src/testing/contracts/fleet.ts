@@ -83,8 +83,7 @@ export const FLEET_CASES: readonly StoreCase[] = [
     name: 'a session that waits is ready when its call has its answer or has expired, and a nested one never',
     run: async (store) => {
       for (const sid of ['answered', 'waits']) {
-        await store.create(state(sid), 1);
-        await store.claim(sid, lease('a'));
+        await store.take(sid, 'a');
         await store.start({ ...started(sid), suspended: WAITS }, 'a');
         await store.release(sid, 'a');
       }
@@ -107,8 +106,7 @@ export const FLEET_CASES: readonly StoreCase[] = [
     run: async (store) => {
       let wakes = 0;
       for (const sid of ['before', 'since']) {
-        await store.create(state(sid), 1);
-        await store.claim(sid, lease('a'));
+        await store.take(sid, 'a');
         if (sid === 'since') await store.cancel(sid);
         await store.start({ ...started(sid), suspended: WAITS }, 'a');
         await store.release(sid, 'a');
@@ -148,8 +146,7 @@ export const FLEET_CASES: readonly StoreCase[] = [
     run: async (store) => {
       const { log } = store;
       if (log === undefined) return;
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       for (const turn of [1, 2]) {
         await store.start(started('s', turn), 'a');
         const entry = endEntry({ sid: 's', nextTurn: turn, reason: 'ERR_AGENT', message: null }, 5);

@@ -80,10 +80,8 @@ export const LIST_CASES: readonly StoreCase[] = [
           { instance: 'i4', owner: 'three', kids: [], lives: false },
         ]);
       await store.create(state('free'), 1, { ...PLAIN_SETUP, tenant: 'acme' });
-      await store.create(state('held'), 1);
-      await store.claim('held', lease('a'));
-      await store.create(state('waits'), 1);
-      await store.claim('waits', lease('b'));
+      await store.take('held', 'a');
+      await store.take('waits', 'b');
       await store.start({ ...started('waits'), attempt: 0, suspended: WAITS }, 'b');
       await store.release('waits', 'b');
       const open = async (which: 'waiting' | 'leased') => (await store.recent({ open: which, limit: 9 })).map(({ sid }) => sid);
@@ -97,8 +95,7 @@ export const LIST_CASES: readonly StoreCase[] = [
   {
     name: 'reads the turns of a session in pages',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       for (const turn of [1, 2, 3]) {
         await store.start(started('s', turn), 'a');
         await store.commit(commitOf('s', turn));
@@ -138,8 +135,7 @@ export const LIST_CASES: readonly StoreCase[] = [
   {
     name: 'steps of a started turn are kept until its end, under the fence',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       const step = (seq: number, body: object = { text: ODD }) => ({ turn: 1, seq, body: { ...body } });
       await refused(store.keep('s', step(1), 'a'), { detail: 'order' });
       await store.start(started('s'), 'a');

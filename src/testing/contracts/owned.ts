@@ -1,5 +1,5 @@
 import type { Renewal, Runnable, SessionStore, SessionSummary, StartedTurn, StoredStep } from '../../loop/index.ts';
-import type { OwnedCommit } from './samples.ts';
+import { lease, type OwnedCommit, started, state } from './samples.ts';
 
 /** A lease as a test words it: from one moment to another, on the clock of the store. */
 export interface SpokenLease {
@@ -38,8 +38,25 @@ export async function ownedStore(make: MakeStore) {
   await set(0);
   let behind = 0;
   const fenceOf = (sid: string, owner: string): number => (fences.get(`${sid} of ${owner}`) ?? -1) - behind;
+  const claim = async (sid: string, { owner, now: at, until }: SpokenLease) => {
+    await set(at);
+    const { fence, ...claimed } = await store.claim(sid, { owner, ms: until - at });
+    fences.set(`${sid} of ${owner}`, fence);
+    return claimed;
+  };
+  const take = async (sid: string, owner: string): Promise<void> => {
+    await store.create(state(sid), 1);
+    await claim(sid, lease(owner));
+  };
   return {
     create: store.create.bind(store),
+    /** Makes a session and claims it. */
+    take,
+    /** Makes a session, claims it and starts its first turn. */
+    async begin(sid: string, owner: string): Promise<void> {
+      await take(sid, owner);
+      await store.start(started(sid), fenceOf(sid, owner));
+    },
     /** From now on every owner takes the claim before its last one for its last. */
     forget(): void {
       behind = 1;
@@ -67,12 +84,7 @@ export async function ownedStore(make: MakeStore) {
       return found.map(({ state }) => state.sid);
     },
     keep: (sid: string, step: StoredStep, owner: string): Promise<void> => store.keep(sid, step, fenceOf(sid, owner)),
-    async claim(sid: string, { owner, now: at, until }: SpokenLease) {
-      await set(at);
-      const { fence, ...claimed } = await store.claim(sid, { owner, ms: until - at });
-      fences.set(`${sid} of ${owner}`, fence);
-      return claimed;
-    },
+    claim,
     async renew(sids: readonly string[], { owner, now: at, until }: SpokenLease): Promise<readonly Renewal[]> {
       await set(at);
       return store.renew(

@@ -25,9 +25,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'keeps turn, state, used ids and what is owed to the log together, and the turn exactly once',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
-      await store.start(started('s'), 'a');
+      await store.begin('s', 'a');
       check(await store.claim('s', lease('a'))).matches({
         next: { kind: 'interrupted', started: started('s') },
         used: [],
@@ -55,8 +53,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'an end between two turns is owed to the log like a turn, until it is there',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       const next = state('s', { status: 'halted', reason: 'ERR_AGENT' });
       await store.commit(commitOf('s', 1, { record: null, next, unlogged: true, at: 9 }));
       check(await store.claim('s', lease('a'))).matches({ unlogged: [], unloggedEnd: 9 });
@@ -69,9 +66,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'a change of an open session that decides no turn leaves the turn that has started as it is',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
-      await store.start(started('s'), 'a');
+      await store.begin('s', 'a');
       const next = state('s', { message: 'its agent gave no reply' });
       await store.commit(commitOf('s', 1, { record: null, next, keep: true }));
       check((await store.list())[0]).matches({ status: 'open', message: next.message, started: 1, lease: { owner: 'a' } });
@@ -87,8 +82,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
       const wrong = (changes: object): never => changes as never;
       await refuses(store.create(state('s', wrong({ userdata: undefined })), 1));
       await refuses(store.create(state('s'), 1, { ...PLAIN_SETUP, configuration: wrong([]) }));
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       for (const changes of [{ reply: undefined }, { startedAt: Number.NaN }, { limits: null }])
         await refuses(store.start(wrong({ ...started('s'), ...changes }), 'a'));
       for (const completion of [{ ok: true }, { ok: false, code: 21 }, { ok: false, code: 1.5, message: 'm' }, 'yes'])
@@ -106,9 +100,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'what is logged is a turn or the end, and the lease is kept where the session goes on',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
-      await store.start(started('s'), 'a');
+      await store.begin('s', 'a');
       await store.commit(commitOf('s', 1, { unlogged: true }));
       await store.commit(
         commitOf('s', 1, { record: null, next: state('s', { status: 'halted', nextTurn: 2 }), unlogged: true, at: 9 }),
@@ -126,8 +118,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'a turn is committed only when it was started, and started only when it is the next',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
+      await store.take('s', 'a');
       await refused(store.commit(commitOf('s', 1)), { code: 'ERR_STORE', detail: 'order' });
       await refused(store.start(started('s', 2), 'a'), { detail: 'order' });
       await store.start(started('s'), 'a');
@@ -194,9 +185,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
   {
     name: 'used ids that are too old, or of a session that has ended, are forgotten',
     run: async (store) => {
-      await store.create(state('s'), 1);
-      await store.claim('s', lease('a'));
-      await store.start(started('s'), 'a');
+      await store.begin('s', 'a');
       await store.commit(commitOf('s', 1, { used: ['old', 'edge'].map((jti, index) => ({ jti, second: 10 + index })) }));
       await store.start(started('s', 2), 'a');
       await store.commit(commitOf('s', 2, { used: [{ jti: 'new', second: 20 }], usedSince: 11 }));
@@ -252,9 +241,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
     name: 'removes what ended before a time with all that is kept of it, and nothing that is open, held or owed to the log',
     run: async (store) => {
       const end = async (sid: string, more: Partial<OwnedCommit>) => {
-        await store.create(state(sid), 1);
-        await store.claim(sid, lease('a'));
-        await store.start(started(sid), 'a');
+        await store.begin(sid, 'a');
         const next = state(sid, { status: 'done', nextTurn: 2 });
         await store.commit(commitOf(sid, 1, { next, keep: false, ...more }));
       };
@@ -268,8 +255,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
       await end('young', { at: 100 });
       await end('held', { at: 9, keep: true });
       await end('owed', { at: 9, unlogged: true });
-      await store.create(state('owedEnd'), 1);
-      await store.claim('owedEnd', lease('a'));
+      await store.take('owedEnd', 'a');
       const halted = state('owedEnd', { status: 'halted', reason: 'ERR_AGENT' });
       await store.commit(commitOf('owedEnd', 1, { record: null, next: halted, unlogged: true, at: 9, keep: false }));
       const all = await store.list();
