@@ -149,7 +149,7 @@ describe('token verify', () => {
   });
 
   it.each([
-    [[], /required option/],
+    [[], /--keys <FILE> is missing/],
     [['--keys', 'none.json', ...TURN], /none\.json/],
     [['--keys', 'k.json', ...TURN, '--nonce', 'short'], /--nonce must be 16 bytes/],
     [['--keys', 'k.json', ...TURN, '--turn', '-1'], /--turn/],
