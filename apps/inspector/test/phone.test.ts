@@ -47,6 +47,17 @@ test('issue 49: on a phone, the list of keys begins at its beginning', async () 
   await page.context().close();
 });
 
+test('issue 49: on a phone, no word of a command breaks', async () => {
+  const mock = await served(SAMPLE);
+  const { page } = await open(browser(), `${mock.address}#/s/approval-7`, PHONE);
+  await page.getByText('At a terminal').click();
+  const words = page.locator('.command .word');
+  await words.first().waitFor();
+  const lines = await words.evaluateAll((all) => all.map((word) => Math.round(word.getBoundingClientRect().height / 19)));
+  assert.ok(lines.length > 10 && lines.every((each) => each === 1), lines.join());
+  await page.context().close();
+});
+
 test('issue 49: a list without sessions and a log without lines offer nothing that leads nowhere', async () => {
   const log = { log: 'decisions.jsonl', whole: 0, head: '0000', broken: null, repeated: null, total: 0, lines: [] };
   const mock = await served({ sessions: () => ({ sessions: [], next: null }), log: () => log });

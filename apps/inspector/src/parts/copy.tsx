@@ -28,10 +28,17 @@ export function Copy({ text, what }: CopyProps) {
 
 /** A command to paste into a terminal. */
 export function CommandLine({ words, what }: { readonly words: readonly string[]; readonly what: string }) {
-  const text = words.map(shellWord).join(' ');
+  const shown = words.map(shellWord);
   return (
     <p class="command">
-      <code>{printable(text)}</code> <Copy text={text} what={what} />
+      <code>
+        {shown.map((word, index) => (
+          <span key={index}>
+            <span class="word">{printable(word)}</span>{' '}
+          </span>
+        ))}
+      </code>
+      <Copy text={shown.join(' ')} what={what} />
     </p>
   );
 }
