@@ -34,7 +34,9 @@ export async function compareWarm(
   let done = 0;
   for (; done < runs && differences.length < most && !isStopped(); done++) {
     const one = caseOf(seed, from + done);
-    const [kept, wanted] = await Promise.all([told(warm, one), told(fresh, caseOf(seed, from + done))]);
+    let [kept, wanted] = await bothTold(warm, fresh, seed, from + done);
+    for (let tries = 1; kept.isComplete !== wanted.isComplete && tries < TRIES; tries++)
+      [kept, wanted] = await bothTold(warm, fresh, seed, from + done);
     ends.set(wanted.end, (ends.get(wanted.end) ?? 0) + 1);
     if (kept.all !== wanted.all)
       differences.push(
@@ -44,10 +46,22 @@ export async function compareWarm(
   return { runs: done, ends, differences };
 }
 
-async function told(
-  sandbox: Sandbox,
-  { input, treatment, answer }: Case,
-): Promise<{ readonly all: string; readonly end: string }> {
+/** Tries of a pair of which one worker was killed: a busy machine may give it no time to end a run that is cancelled. */
+const TRIES = 5;
+
+/** What the host sees of one run. */
+interface Seen {
+  readonly all: string;
+  readonly end: string;
+  /** False when the worker was killed. */
+  readonly isComplete: boolean;
+}
+
+function bothTold(warm: Sandbox, fresh: Sandbox, seed: number, number: number): Promise<[Seen, Seen]> {
+  return Promise.all([told(warm, caseOf(seed, number)), told(fresh, caseOf(seed, number))]);
+}
+
+async function told(sandbox: Sandbox, { input, treatment, answer }: Case): Promise<Seen> {
   const seen = createHash('sha256');
   const first: unknown[] = [];
   const controller = new AbortController();
@@ -75,5 +89,6 @@ async function told(
   return {
     all: JSON.stringify({ result, used, errors, outputComplete, seen: seen.digest('hex'), first }),
     end: result.error?.code ?? 'ok',
+    isComplete: outputComplete !== false,
   };
 }
