@@ -35,6 +35,8 @@ export const USUAL_EFFORT: Effort = { exact: 20_000, unit: 200_000, all: 2_000_0
 const MOST_LEVELS = 1200;
 /** Levels up to which the estimator follows calls. They leave room for a procedure of the deepest nesting. */
 const EXACT_LEVELS = 400;
+/** Units whose calls and loops the estimator follows to the end of their exact steps; fewer steps of more units. */
+const EXACT_UNITS = 15;
 /** Branches of tallies that the step of a statement covers. A tally with the calls of few places makes fewer. */
 const FREE_BRANCHES = 64;
 /** Levels that a block takes. */
@@ -141,7 +143,8 @@ export class Session {
 
   /** Whether the estimator still follows calls, and loops pass by pass. */
   get exact(): boolean {
-    return this.#steps < this.effort.exact && this.#depth < EXACT_LEVELS;
+    const { exact } = this.effort;
+    return this.#steps < exact && this.#stepsInAll < EXACT_UNITS * exact && this.#depth < EXACT_LEVELS;
   }
 
   /** Records that there is no upper bound, keeping the first cause. Returns infinity. */
