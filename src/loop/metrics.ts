@@ -222,8 +222,7 @@ export class Metrics {
 
   /**
    * Counts the workers that a runtime has killed for a breach, the runs of tenants that it has refused, and its further tries of calls, since
-   * the last call. A
-   * controller calls it after each turn. Call it yourself for runs outside of turns.
+   * the last call. A controller calls it after each turn. Call it yourself for runs outside of turns.
    */
   seeRuntime(runtime: RuntimeCounts): void {
     const { boundaryBreaches, tenantRefusals = 0, toolRetries = 0 } = runtime;
@@ -240,6 +239,7 @@ export class Metrics {
       const counts = Object.fromEntries(this.#counts.get(name) ?? []);
       return [name, label === null ? (counts[NO_LABEL] ?? 0) : counts] as const;
     });
+    // The type of the table demands every name, and for each whether it has a label.
     return Object.fromEntries(read) as unknown as MetricsSnapshot;
   }
 

@@ -15,6 +15,7 @@ it.each<readonly [returns: ReturnSpec, form: ReturnType<typeof answerForm>]>([
   [{ type: 'string' }, 'text'],
   [z.enum(['red', 'green']), { choices: ['red', 'green'] }],
   [z.enum(['x'.repeat(201)]), 'text'],
+  [{ type: 'string', enum: [] }, 'text'],
   [{ enum: [1, 2] }, undefined],
   ['any', undefined],
   ['what the person says', undefined],

@@ -14,7 +14,8 @@ export function answerForm(tool: Pick<ToolDefinition, 'result' | 'complete'> | u
   const { type, enum: values } = 'type' in result ? { type: result.type, enum: undefined } : result.json;
   if (type === 'bool' || type === 'boolean') return 'truth';
   if (type === 'int' || type === 'float' || type === 'number' || type === 'integer') return 'number';
-  if (Array.isArray(values) && values.length <= CHOICES.most && values.every(isChoice)) return { choices: values };
+  if (Array.isArray(values) && values.length > 0 && values.length <= CHOICES.most && values.every(isChoice))
+    return { choices: values };
   return type === 'string' ? 'text' : undefined;
 }
 
