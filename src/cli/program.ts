@@ -70,8 +70,9 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
   let code: ExitCode = EXIT.ok;
   let program: Command | null = null;
   try {
-    program = await createProgram(argv, terminal, async (action) => {
-      code = await action(terminal);
+    program = await createProgram(argv, terminal, (command) => async (...given) => {
+      // Commander gives its own object behind the arguments and flags.
+      code = await command(...(given.slice(0, -1) as unknown as typeof given), terminal);
     });
     await program.parseAsync(argv, { from: 'user' });
     return code;

@@ -7,5 +7,5 @@ import { plainPalette } from '../../src/report/index.ts';
 /** The definitions of all commands, which run none of them. */
 export function definitions(): Promise<Command> {
   const nowhere = new Output(new PassThrough());
-  return createProgram([], { out: nowhere, err: nowhere, paintOut: plainPalette, paintErr: plainPalette }, async () => {});
+  return createProgram([], { out: nowhere, err: nowhere, paintOut: plainPalette, paintErr: plainPalette }, () => async () => {});
 }

@@ -26,7 +26,7 @@ export function addPropose(gate: Command, execute: Execute): void {
     .description('Appends a plan to pending.jsonl of the queue and prints its UUID and its hash. Approves nothing.')
     .argument('<FILE>', "the plan: any JSON; '-' reads standard input")
     .requiredOption(...QUEUE)
-    .action((file: string, flags: Flags) => execute((terminal) => propose(file, flags, terminal)));
+    .action(execute(propose));
 }
 
 /** `gate approve [UUID]`: takes the human's yes to the gate. */
@@ -41,9 +41,7 @@ export function addApprove(gate: Command, execute: Execute): void {
     .requiredOption(...QUEUE)
     .option('--yes', 'do not ask: you have read the plan')
     .addHelpText('after', '\nExits with 0 when it approves the plan or shows the list, and with 1 otherwise.\n')
-    .action((id: string | undefined, flags: Flags) =>
-      execute((terminal) => (id === undefined ? list(flags, terminal) : approve(id, flags, terminal))),
-    );
+    .action(execute(approve));
 }
 
 async function propose(file: string, { queue }: Flags, terminal: Terminal): Promise<ExitCode> {
@@ -60,7 +58,9 @@ async function list({ queue, yes }: Flags, terminal: Terminal): Promise<ExitCode
   return EXIT.ok;
 }
 
-async function approve(given: string, { queue, yes }: Flags, terminal: Terminal): Promise<ExitCode> {
+async function approve(given: string | undefined, flags: Flags, terminal: Terminal): Promise<ExitCode> {
+  if (given === undefined) return list(flags, terminal);
+  const { queue, yes } = flags;
   const intent = pendingOf(resolve(queue), given);
   terminal.out.line(printable(intent.canonical));
   terminal.out.line(`intent  ${intent.id}, proposed ${printable(intent.timestamp)}`);

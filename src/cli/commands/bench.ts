@@ -22,22 +22,20 @@ export function addBench(program: Command, execute: Execute): void {
     .option('--peers', 'quotas: break limits in ours and in other sandboxes')
     .option('--program <FILE>', 'quotas --peers: also run this program: .ns, .js or .py (repeatable)', texts)
     .option('--compare <FILE>', 'peers, quotas: say what changed since an older report (--json)')
-    .action((name: string, flags: Readonly<Record<string, string | readonly string[] | true>>) =>
-      execute((terminal) =>
-        bench(
-          [name, ...Object.entries(flags).flatMap(([flag, value]) => [value].flat().map((each) => argument(flag, each)))],
-          terminal,
-        ),
-      ),
-    );
+    .action(execute(bench));
 }
 
 const argument = (flag: string, value: string | true): string => (value === true ? `--${flag}` : `--${flag}=${value}`);
 
-async function bench(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+async function bench(
+  name: string,
+  flags: Readonly<Record<string, string | readonly string[] | true>>,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { benchMain } = await import('../../../bench/main.ts');
-  using steps = new Steps(terminal, `bench ${args[0]}`);
-  const code = await benchMain(args, (done, whole) => {
+  using steps = new Steps(terminal, `bench ${name}`);
+  const args = Object.entries(flags).flatMap(([flag, value]) => [value].flat().map((each) => argument(flag, each)));
+  const code = await benchMain([name, ...args], (done, whole) => {
     if (done < whole) steps.reached(done, whole);
     else steps[Symbol.dispose]();
   });

@@ -68,7 +68,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .option('--json', 'print the findings as a JSON list')
     .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
     .addHelpText('after', DETAILS)
-    .action((files: string[], flags: CheckFlags) => execute((terminal) => check(files, flags, terminal)));
+    .action(execute(check));
 }
 
 /** Says what is wrong with programs; with `fix`, changes their files first. */

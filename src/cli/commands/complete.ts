@@ -81,10 +81,20 @@ export function addComplete(command: Command, execute: Execute): void {
   command.option('--json', 'print JSON: the call, or with --agent the session');
   addLimits(command, 'turn')
     .addHelpText('after', HELP)
-    .action((sid: string | undefined, call: string | undefined, result: string | undefined, flags: CompleteFlags) => {
-      const all = { ...flags, ...defined({ call: call ?? flags.call, result: result ?? flags.result }) };
-      return execute((terminal) => (all.where === undefined ? complete(sid, all, terminal) : completeAll(sid, all, terminal)));
-    });
+    .action(
+      execute(
+        (
+          sid: string | undefined,
+          call: string | undefined,
+          result: string | undefined,
+          flags: CompleteFlags,
+          terminal: Terminal,
+        ) => {
+          const all = { ...flags, ...defined({ call: call ?? flags.call, result: result ?? flags.result }) };
+          return all.where === undefined ? complete(sid, all, terminal) : completeAll(sid, all, terminal);
+        },
+      ),
+    );
 }
 
 async function complete(sid: string | undefined, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {

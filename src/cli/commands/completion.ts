@@ -28,17 +28,14 @@ export function addCompletion(program: Command, execute: Execute): void {
     .addArgument(new Argument('<SHELL>', 'the shell').choices(SHELLS))
     .argument('[WORDS...]', 'after --: the words of a command line, the unfinished one last')
     .addHelpText('after', HELP)
-    .action((shell: Shell, words: readonly string[]) =>
-      execute((terminal) => (words.length === 0 ? script(shell, terminal) : complete(words, terminal))),
-    );
+    .action(execute(complete));
 }
 
-async function script(shell: Shell, { out }: Terminal): Promise<ExitCode> {
-  out.text(SCRIPTS[shell]);
-  return EXIT.ok;
-}
-
-async function complete(given: readonly string[], { out }: Terminal): Promise<ExitCode> {
+async function complete(shell: Shell, given: readonly string[], _flags: object, { out }: Terminal): Promise<ExitCode> {
+  if (given.length === 0) {
+    out.text(SCRIPTS[shell]);
+    return EXIT.ok;
+  }
   const manual = readManual();
   if (manual === null) throw new UsageError('the manual is missing; in a checkout, run "npm run build"');
   const { words, paths } = await candidates(wantedBy(given, manual));

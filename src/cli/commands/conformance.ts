@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ConformanceFlags } from '../conformance/command.ts';
 import { timeFlag } from '../flags/options.ts';
-import type { Execute } from '../terminal/terminal.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 /** The suites of vectors. */
 const SUITES = ['aeiou', 'language'] as const satisfies readonly ConformanceFlags['suite'][];
@@ -37,7 +37,9 @@ export function addConformance(test: Command, execute: Execute): void {
     .addOption(new Option('--timeout <TIME>', 'time limit of one answer').argParser(timeFlag('timeout')).default(10_000, '10s'))
     .option('--json', 'print the report as a JSON object')
     .addHelpText('after', HELP)
-    .action((flags: ConformanceFlags) =>
-      execute(async (terminal) => (await import('../conformance/command.ts')).testConformance(flags, terminal)),
+    .action(
+      execute(async (flags: ConformanceFlags, terminal: Terminal) =>
+        (await import('../conformance/command.ts')).testConformance(flags, terminal),
+      ),
     );
 }

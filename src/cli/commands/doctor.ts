@@ -33,10 +33,7 @@ export function addDoctor(program: Command, execute: Execute): void {
     .summary('check the sandbox on this machine')
     .description('Tells which rings of the sandbox are complete on this machine, and how to complete the others.')
     .addOption(launcherOption());
-  addServers(command)
-    .option('--json', 'print one JSON object')
-    .addHelpText('after', DETAILS)
-    .action((flags: DoctorFlags) => execute((terminal) => doctor(flags, terminal)));
+  addServers(command).option('--json', 'print one JSON object').addHelpText('after', DETAILS).action(execute(doctor));
 }
 
 async function doctor({ json, launcher = 'auto', mcp = [] }: DoctorFlags, terminal: Terminal): Promise<ExitCode> {

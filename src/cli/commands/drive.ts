@@ -61,6 +61,13 @@ export async function usable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The command, with errors as by {@link usable}. */
+export function usably<Given extends readonly unknown[]>(
+  command: (...given: Given) => Promise<ExitCode>,
+): (...given: Given) => Promise<ExitCode> {
+  return (...given) => usable(() => command(...given));
+}
+
 const REFUSALS = [CallError, StoreError, LogError, SessionExistsError, SessionStateError, SessionLeasedError];
 
 async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {

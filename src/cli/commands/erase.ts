@@ -4,7 +4,7 @@ import { printable } from '../../report/index.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface EraseFlags {
   readonly store?: string;
@@ -29,7 +29,7 @@ export function addErase(command: Command, execute: Execute): void {
     .argument('<SID>', 'session id')
     .option('--json', 'print a JSON object with the list erased')
     .addHelpText('after', HELP)
-    .action((sid: string, flags: EraseFlags) => execute((terminal) => usable(() => erase(sid, flags, terminal))));
+    .action(execute(usably(erase)));
 }
 
 async function erase(sid: string, flags: EraseFlags, terminal: Terminal): Promise<ExitCode> {

@@ -38,23 +38,22 @@ export function addExecute(gate: Command, execute: Execute): void {
     .requiredOption(...QUEUE)
     .requiredOption(...VERIFIER)
     .addHelpText('after', HELP)
-    .action((intentId: string, hash: string, command: readonly string[], flags: Flags) =>
-      execute((terminal) => run({ intentId, hash, source: 'human' }, command, flags, terminal)),
-    );
+    .action(execute(run));
 }
 
 async function run(
-  request: Parameters<typeof executeOnce>[0],
+  intentId: string,
+  approved: string,
   command: readonly string[],
   flags: Flags,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const verifier = readVerifier(flags.verifier);
   const hash = planHash({ command });
-  if (hash !== request.hash) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);
+  if (hash !== approved) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);
   const options = { queue: resolve(flags.queue), verifier, show: (line: string) => terminal.err.prose(line) };
   try {
-    const result = await executeOnce(request, options, () => ended(command));
+    const result = await executeOnce({ intentId, hash, source: 'human' }, options, () => ended(command));
     if (result.state === 'executed') terminal.err.prose('executed and recorded');
     if (result.state === 'denied' && result.verdict.detail !== null) terminal.err.prose(printable(result.verdict.detail));
     if (result.state === 'failed') terminal.err.prose(`[ERROR] Failed, and not recorded: ${printable(reasonOf(result.error))}`);

@@ -6,6 +6,10 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
+interface Flags {
+  readonly json?: true;
+}
+
 /** `explain CODE`: shows the page of an error code. */
 export function addExplain(program: Command, execute: Execute): void {
   program
@@ -14,12 +18,10 @@ export function addExplain(program: Command, execute: Execute): void {
     .description('Shows what an error code means and what to do about it; without a code, lists all of them.')
     .argument('[code]', 'a code or the name of an error: NS14, ERR_QUOTA, DivisionByZero')
     .option('--json', 'print an object with code, title and page; without a code, a list of codes and titles')
-    .action((code: string | undefined, flags: { readonly json?: true }) =>
-      execute((terminal) => explain(code, flags.json === true, terminal)),
-    );
+    .action(execute(explain));
 }
 
-async function explain(asked: string | undefined, json: boolean, { out, paintOut }: Terminal): Promise<ExitCode> {
+async function explain(asked: string | undefined, { json }: Flags, { out, paintOut }: Terminal): Promise<ExitCode> {
   const entries = await errorPages();
   if (asked === undefined) {
     if (json) out.json(entries.map(({ code, title }) => ({ code, title })));

@@ -11,7 +11,7 @@ import { OUT, writeOut } from '../terminal/newfile.ts';
 import { oneLine } from '../terminal/output.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface ExportFlags {
   readonly store?: string;
@@ -35,9 +35,7 @@ export function addExport(command: Command, execute: Execute): void {
     .option('--redact <FILE>', 'rules for what to remove')
     .option(...OUT)
     .addHelpText('after', HELP)
-    .action((sids: readonly string[], flags: ExportFlags) =>
-      execute((terminal) => usable(() => exportAll(sids, flags, terminal))),
-    );
+    .action(execute(usably(exportAll)));
 }
 
 async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: Terminal): Promise<ExitCode> {

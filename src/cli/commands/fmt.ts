@@ -27,12 +27,14 @@ export function addFmt(program: Command, execute: Execute): void {
     .argument('<files...>', "program files, or folders with all *.ns below; '-' is standard input")
     .option('--check', 'change nothing; list what would change')
     .addHelpText('after', DETAILS)
-    .action((files: string[], flags: { readonly check?: true }) =>
-      execute((terminal) => fmt(files, flags.check === true, terminal)),
-    );
+    .action(execute(fmt));
 }
 
-async function fmt(named: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
+async function fmt(
+  named: readonly string[],
+  { check: checks = false }: { readonly check?: boolean },
+  terminal: Terminal,
+): Promise<ExitCode> {
   const names = filesBelow(named, '.ns');
   const sourceBytes = limitOf('sourceBytes').max;
   // Reads all files before it writes one, so that a wrong name changes nothing.

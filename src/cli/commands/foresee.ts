@@ -61,9 +61,7 @@ export function addForesee(program: Command, execute: Execute): void {
     '--store <FILE>',
     'also say what such calls usually cost: the median of the latest recorded turns of this store',
   );
-  addLimits(addSetup(command), 'run')
-    .addHelpText('after', HELP)
-    .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));
+  addLimits(addSetup(command), 'run').addHelpText('after', HELP).action(execute(foresee));
 }
 
 async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: Terminal): Promise<ExitCode> {

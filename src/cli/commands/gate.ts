@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { main as gate } from '../../gate/main.ts';
-import type { Execute } from '../terminal/terminal.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addApprove, addPropose } from './approve.ts';
 import { addExecute } from './execute.ts';
 
@@ -26,5 +26,5 @@ export function addGate(program: Command, execute: Execute): void {
       .argument('[WORDS...]')
       .allowUnknownOption()
       .allowExcessArguments()
-      .action((words: readonly string[]) => execute(async () => gate([...first, ...words])));
+      .action(execute(async (words: readonly string[], _flags: object, _terminal: Terminal) => gate([...first, ...words])));
 }

@@ -36,9 +36,7 @@ export function addGrammar(program: Command, execute: Execute): void {
     .addOption(new Option('--format <FORMAT>', 'the notation').choices(FORMATS).default('gbnf'))
     .option('--whole-turn', 'the reply of an agent: an envelope whose program emits a control token last')
     .option('--small', 'only the plainest statements in one layout, for small models');
-  addSetup(command)
-    .addHelpText('after', DETAILS)
-    .action((flags: GrammarFlags) => execute((terminal) => print(flags, terminal)));
+  addSetup(command).addHelpText('after', DETAILS).action(execute(print));
 }
 
 async function print(flags: GrammarFlags, { out }: Terminal): Promise<ExitCode> {

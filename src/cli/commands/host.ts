@@ -48,9 +48,7 @@ export function addHost(program: Command, execute: Execute): void {
     .option('--store <FILE>', 'the file with the sessions, or postgres://… (default: memory)')
     .option(...LOG);
   addSetup(command);
-  addLimits(command, 'run')
-    .addHelpText('after', HELP)
-    .action((flags: HostFlags) => execute((terminal) => host(flags, terminal)));
+  addLimits(command, 'run').addHelpText('after', HELP).action(execute(host));
 }
 
 async function host(flags: HostFlags, terminal: Terminal): Promise<ExitCode> {

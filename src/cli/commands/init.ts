@@ -27,12 +27,10 @@ export function addInit(program: Command, execute: Execute): void {
     .argument('[dir]', 'where; made if it is missing', '.')
     .option('--service', 'with a Fastify service')
     .addHelpText('after', DETAILS)
-    .action((dir: string, flags: { readonly service?: true }) =>
-      execute((terminal) => init(dir, flags.service === true, terminal)),
-    );
+    .action(execute(init));
 }
 
-async function init(dir: string, service: boolean, terminal: Terminal): Promise<ExitCode> {
+async function init(dir: string, { service }: { readonly service?: true }, terminal: Terminal): Promise<ExitCode> {
   const files = new Map(await templateOf('agent/'));
   if (service) for (const [name, text] of await templateOf('service/')) files.set(name, text);
   if (existsSync(join(dir, MANIFEST))) files.delete(MANIFEST);

@@ -37,12 +37,10 @@ export function addInspect(program: Command, execute: Execute): void {
     .argument('<FILE>', "the file; '-' is standard input")
     .option('--json', 'print one JSON object')
     .addHelpText('after', DETAILS)
-    .action((file: string, flags: { readonly json?: true }) =>
-      execute((terminal) => inspect(file, flags.json === true, terminal)),
-    );
+    .action(execute(inspect));
 }
 
-async function inspect(name: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+async function inspect(name: string, { json }: { readonly json?: true }, terminal: Terminal): Promise<ExitCode> {
   const { size, recognition } = await look(name, terminal);
   if (json) terminal.out.json(toJson(name, size, recognition));
   else for (const line of linesOf(name, size, recognition, terminal)) terminal.out.prose(line);

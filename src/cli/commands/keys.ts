@@ -41,14 +41,14 @@ export function addKeys(program: Command, execute: Execute): void {
     .argument('<FILE>', 'the key file to make')
     .option('--name <NAME>', 'prefix of the names of the keys', 'host')
     .option('--receipts', 'make a key that signs receipts and checkpoints, and no control tokens')
-    .action((file: string, flags: GenerateFlags) => execute((terminal) => generate(file, flags, terminal)));
+    .action(execute(generate));
   keys
     .command('list')
     .summary('list the keys of a key file')
     .description('Lists the keys of a key file: name, role, algorithm, public half. Never shows a private half.')
     .argument('<FILE>', 'key file')
     .option('--json', 'print a JSON list')
-    .action((file: string, flags: { readonly json?: true }) => execute((terminal) => list(file, flags.json === true, terminal)));
+    .action(execute(list));
   addKeyChanges(keys, execute);
 }
 
@@ -79,7 +79,7 @@ async function generate(file: string, { name, receipts }: GenerateFlags, termina
   return EXIT.ok;
 }
 
-async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+async function list(file: string, { json }: { readonly json?: true }, terminal: Terminal): Promise<ExitCode> {
   const ring = named(file, () => keyringFrom(readTokenKeys(file), { clock: systemClock }));
   const keys = keyRows(ring);
   if (json) terminal.out.json(keys);

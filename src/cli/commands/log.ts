@@ -29,7 +29,7 @@ import { reading, readText } from '../terminal/input.ts';
 import { OUT, writeOut } from '../terminal/newfile.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface VerifyFlags {
   readonly after?: string;
@@ -81,9 +81,7 @@ export function addLog(program: Command, execute: Execute): void {
     .option('--key <FILE>', 'public key of the checkpoints')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action((files: readonly string[], flags: VerifyFlags) =>
-      execute((terminal) => usable(() => verify(files, flags, terminal))),
-    );
+    .action(execute(usably(verify)));
   log
     .command('checkpoint')
     .description('Verifies a decision log, and signs how long it is and what its last line is.')
@@ -93,9 +91,7 @@ export function addLog(program: Command, execute: Execute): void {
     .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
     .option(...OUT)
     .addHelpText('after', CHECKPOINT_HELP)
-    .action((files: readonly string[], flags: CheckpointFlags) =>
-      execute((terminal) => usable(() => checkpoint(files, flags, terminal))),
-    );
+    .action(execute(usably(checkpoint)));
 }
 
 function readHash(text: string): string {

@@ -65,9 +65,7 @@ export function addLoop(program: Command, execute: Execute): void {
     .option(...STREAM)
     .option('--json', 'print the session as one JSON object');
   addCeilings(command);
-  addLimits(addApproval(command), 'turn')
-    .addHelpText('after', HELP)
-    .action((flags: LoopFlags) => execute((terminal) => loop(flags, terminal)));
+  addLimits(addApproval(command), 'turn').addHelpText('after', HELP).action(execute(loop));
 }
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {

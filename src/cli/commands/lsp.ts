@@ -33,7 +33,7 @@ export function addLsp(program: Command, execute: Execute): void {
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
     .option('--stdio', 'does nothing: the server always uses standard input and output, and some clients say so')
     .addHelpText('after', HELP)
-    .action((flags: LspFlags) => execute((terminal) => serve(flags, terminal)));
+    .action(execute(serve));
 }
 
 /** Serves the editor at the other end of the standard streams until it ends the server. */

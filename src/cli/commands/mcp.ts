@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addLimits, texts, wholeNumber } from '../flags/options.ts';
 import { addSetup } from '../flags/setup.ts';
-import type { Execute } from '../terminal/terminal.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
 import type { McpFlags } from './mcpserver.ts';
 
 const HELP = `
@@ -39,8 +39,6 @@ export function addMcp(tools: Command, execute: Execute): void {
   addSetup(command);
   addLimits(command, 'run')
     .addHelpText('after', HELP)
-    .action((flags: McpFlags) =>
-      // The SDK of the protocol takes longer to load than everything else.
-      execute(async (terminal) => (await import('./mcpserver.ts')).serveMcp(flags, terminal)),
-    );
+    // The SDK of the protocol takes longer to load than everything else.
+    .action(execute(async (flags: McpFlags, terminal: Terminal) => (await import('./mcpserver.ts')).serveMcp(flags, terminal)));
 }

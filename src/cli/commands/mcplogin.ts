@@ -32,13 +32,13 @@ export function addLogins(tools: Command, execute: Execute): void {
   addServers(login)
     .option('--timeout <TIME>', 'how long to wait for the browser (5m)', (text: string) => parseQuantity(TIMEOUT, text))
     .addHelpText('after', HELP)
-    .action((name: string, flags: LoginFlags) => execute((terminal) => logIn(name, flags, terminal)));
+    .action(execute(logIn));
   const logout = tools
     .command('logout')
     .summary('forget the login to an MCP server')
     .description('Forgets the tokens of a login to an MCP server. The server is not told.')
     .argument('<NAME>', "the server's name in the configuration");
-  addServers(logout).action((name: string, flags: LoginFlags) => execute((terminal) => logOut(name, flags, terminal)));
+  addServers(logout).action(execute(logOut));
 }
 
 async function logIn(name: string, { mcp, timeout }: LoginFlags, terminal: Terminal): Promise<ExitCode> {

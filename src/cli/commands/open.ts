@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { failureLine, UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 import { type OpenOne, openLines } from './openlines.ts';
 
 /** What a session is opened with. */
@@ -66,28 +66,19 @@ export function addOpen(command: Command, execute: Execute): void {
     .option('--jsonl', 'open a session for each line of standard input')
     .option('--json', 'print a JSON object: sid');
   addCeilings(command, { drives: false });
-  command
-    .addHelpText('after', HELP)
-    .action((sid: string | undefined, flags: OpenFlags) =>
-      execute((terminal) => usable(() => open(withSid(sid, flags), terminal))),
-    );
-}
-
-function withSid(sid: string | undefined, flags: OpenFlags): OpenFlags {
-  if (sid === undefined) return flags;
-  if (flags.sid !== undefined) throw new UsageError('give the id of the session once, as SID or with --sid');
-  return { ...flags, sid };
+  command.addHelpText('after', HELP).action(execute(usably(open)));
 }
 
 /** Puts a session into the store, undriven. */
-async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
+async function open(id: string | undefined, flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
+  if (id !== undefined && flags.sid !== undefined) throw new UsageError('give the id of the session once, as SID or with --sid');
+  const { tenant, sid = id } = flags;
   const kind = await kindOf(flags);
-  if (flags.jsonl && (flags.sid !== undefined || flags.userdata !== undefined))
+  if (flags.jsonl && (sid !== undefined || flags.userdata !== undefined))
     throw new UsageError('--jsonl reads the ids and USERDATA of its sessions from standard input');
   const userdata = await userdataOf(flags.userdata, terminal);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
-  const { tenant, sid } = flags;
   const one: OpenOne = (data, own) => openSession(store, data, { at: systemClock.now(), ...kind, tenant, ...own });
   if (flags.jsonl) return await openLines(one, terminal);
   let opened: string;

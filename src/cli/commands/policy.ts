@@ -34,7 +34,7 @@ import { openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface PolicyFlags extends Pick<SetupFlags, 'tools' | 'mcp'> {
   readonly json?: true;
@@ -103,23 +103,21 @@ export function addPolicy(program: Command, execute: Execute): void {
       .argument('<POLICY>', 'policy file (YAML)')
       .option('--against <STORE>', store('the store of the sessions')),
     TEST_DETAILS,
-  ).action((file: string, flags: TestFlags) => execute((terminal) => usable(() => test(file, flags, terminal))));
+  ).action(execute(usably(test)));
   finish(
     add('explain', 'Tells which rule of a policy decides a call, and why.')
       .argument('<POLICY>', 'policy file (YAML)')
       .argument('<TOOL>', 'the name of a tool')
       .argument('[ARGS...]', 'arguments of the call, each as JSON'),
     EXPLAIN_DETAILS,
-  ).action((file: string, tool: string, args: readonly string[], flags: PolicyFlags) =>
-    execute((terminal) => explain(file, tool, args, flags, terminal)),
-  );
+  ).action(execute(explain));
   finish(
     add('suggest', 'Writes the smallest policy that allows what recorded sessions used.').option(
       '--from <STORE>',
       store('the store of the sessions'),
     ),
     SUGGEST_DETAILS,
-  ).action((flags: SuggestFlags) => execute((terminal) => usable(() => suggest(flags, terminal))));
+  ).action(execute(usably(suggest)));
 }
 
 async function test(policyFile: string, flags: TestFlags, terminal: Terminal): Promise<ExitCode> {

@@ -27,7 +27,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { writeAllNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface PromoteFlags extends SetupFlags {
   readonly store?: string;
@@ -57,9 +57,7 @@ export function addPromote(command: Command, execute: Execute): void {
     .requiredOption('--library <DIR>', 'the folder of the procedure');
   addSetup(command)
     .addHelpText('after', HELP)
-    .action((turn: string, name: string, flags: PromoteFlags) =>
-      execute((terminal) => usable(() => promote(turn, name, flags, terminal))),
-    );
+    .action(execute(usably(promote)));
 }
 
 async function promote(place: string, name: string, flags: PromoteFlags, terminal: Terminal): Promise<ExitCode> {

@@ -5,7 +5,7 @@ import { mayHaveSessions, openStore } from '../flags/store.ts';
 import { parseAge } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface PruneFlags {
   readonly store?: string;
@@ -35,7 +35,7 @@ export function addPrune(command: Command, execute: Execute): void {
     .option('--dry-run', 'remove nothing; list what would be removed')
     .option('--json', 'print a JSON object: dryRun, and the list removed')
     .addHelpText('after', HELP)
-    .action((flags: PruneFlags) => execute((terminal) => usable(() => prune(flags, terminal))));
+    .action(execute(usably(prune)));
 }
 
 async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {

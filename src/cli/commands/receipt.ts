@@ -22,7 +22,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { OUT, writeOut } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface IssueFlags {
   readonly store?: string;
@@ -79,7 +79,7 @@ export function addSessionReceipt(command: Command, execute: Execute): void {
     .requiredOption('--key <FILE>', 'key that signs receipts, made with "keys generate --receipts"')
     .option(...OUT)
     .addHelpText('after', ISSUE_HELP)
-    .action((sid: string, flags: IssueFlags) => execute((terminal) => usable(() => issue(sid, flags, terminal))));
+    .action(execute(usably(issue)));
 }
 
 /** `receipt verify|redact FILE`. */
@@ -97,7 +97,7 @@ export function addReceipt(program: Command, execute: Execute): void {
     .option('--json', 'print one JSON object')
     .addOption(launcherOption())
     .addHelpText('after', VERIFY_HELP)
-    .action((file: string, flags: VerifyFlags) => execute((terminal) => verify(file, flags, terminal)));
+    .action(execute(verify));
   receipt
     .command('redact')
     .description('Writes a receipt without some of its parts.')
@@ -105,7 +105,7 @@ export function addReceipt(program: Command, execute: Execute): void {
     .requiredOption('--part <PATTERN>', 'names of parts, with * for any characters (repeatable)', texts)
     .option(...OUT)
     .addHelpText('after', REDACT_HELP)
-    .action((file: string, flags: RedactFlags) => execute((terminal) => redact(file, flags, terminal)));
+    .action(execute(redact));
 }
 
 async function issue(sid: string, flags: IssueFlags, terminal: Terminal): Promise<ExitCode> {

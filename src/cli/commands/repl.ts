@@ -56,9 +56,7 @@ export function addRepl(program: Command, execute: Execute): void {
     )
     .option('--trace', 'show every tool call with arguments, result, time and fork');
   addModels(addSetup(command));
-  addLimits(command, 'run')
-    .addHelpText('after', HELP)
-    .action((files: string[], flags: ReplFlags) => execute((terminal) => repl(files, flags, terminal)));
+  addLimits(command, 'run').addHelpText('after', HELP).action(execute(repl));
 }
 
 async function repl(files: readonly string[], flags: ReplFlags, terminal: Terminal): Promise<ExitCode> {

@@ -28,7 +28,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 import { readKeyring } from './keys.ts';
 
 interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'>, HeatFlags, StepFlags {
@@ -96,7 +96,7 @@ export function addReplay(program: Command, execute: Execute): void {
     .addOption(launcherOption());
   addHeat(command)
     .addHelpText('after', HELP)
-    .action((what: readonly string[], flags: ReplayFlags) => execute((terminal) => usable(() => replay(what, flags, terminal))));
+    .action(execute(usably(replay)));
 }
 
 async function replay(what: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<ExitCode> {

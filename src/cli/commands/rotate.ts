@@ -44,13 +44,13 @@ export function addKeyChanges(keys: Command, execute: Execute): void {
     .option('--buffer <SECONDS>', 'how long the old key verifies beyond the lifetime of a token (60)', wholeNumber('--buffer', 0))
     .option('--store <FILE>', 'the store of the hosts that use the keys, or its postgres:// address: rotates in two phases')
     .option('--json', 'print what was done as JSON')
-    .action((file: string, flags: RotateFlags) => execute((terminal) => rotate(file, flags, terminal)));
+    .action(execute(rotate));
   keys
     .command('export-public')
     .summary('print the public halves of a key file')
     .description('Prints a key file with the public halves of the Ed25519 keys: it verifies and cannot sign.')
     .argument('<FILE>', 'key file')
-    .action((file: string) => execute((terminal) => exportPublic(file, terminal)));
+    .action(execute(exportPublic));
 }
 
 async function rotate(file: string, flags: RotateFlags, terminal: Terminal): Promise<ExitCode> {
@@ -128,7 +128,7 @@ function save(file: string, keys: readonly KeyInit[]): void {
   saveKeyFile(realpathSync(file), keys);
 }
 
-async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode> {
+async function exportPublic(file: string, _flags: object, terminal: Terminal): Promise<ExitCode> {
   const text = named(file, () => {
     if (hasReceiptKey(file)) return formatReceiptKey(publicReceiptKey(readEitherReceiptKey(file)));
     return formatKeys(publicKeys(readTokenKeys(file)));

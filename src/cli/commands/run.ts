@@ -74,9 +74,7 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
   addModels(addSetup(addHeat(command)));
-  addLimits(command, 'run')
-    .addHelpText('after', HELP)
-    .action((files: string[], flags: RunFlags & HeatFlags) => execute((terminal) => run(files, flags, terminal)));
+  addLimits(command, 'run').addHelpText('after', HELP).action(execute(run));
 }
 
 async function run(files: readonly string[], flags: RunFlags & HeatFlags, terminal: Terminal): Promise<ExitCode> {

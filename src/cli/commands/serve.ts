@@ -99,7 +99,7 @@ export function addServe(program: Command, execute: Execute): void {
     // How a host starts a process for one turn: see `apart`.
     .addOption(new Option('--take <SID>').hideHelp())
     .addHelpText('after', HELP)
-    .action((flags: ServeFlags) => execute((terminal) => told(flags, terminal)));
+    .action(execute(told));
 }
 
 /** Serves. What ends a host, or its process for a turn, is said in the form of its other lines. */

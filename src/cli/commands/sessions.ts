@@ -26,7 +26,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { writeNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
-import { drive, logOf, usable } from './drive.ts';
+import { drive, logOf, usably } from './drive.ts';
 import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
@@ -73,14 +73,14 @@ export function addSessions(program: Command, execute: Execute): void {
     )
     .option('--after <CURSOR>', 'go on where an earlier list has ended')
     .option('--json', 'print each session as a line of JSON')
-    .action((flags: ListFlags) => execute((terminal) => usable(() => list(flags, terminal))));
+    .action(execute(usably(list)));
   add('show', 'Explains the turns of one session to its operator: SCRATCHPAD, which is private, is shown too.')
     .argument('<SID>', 'session id')
     .option('--turn <N>', 'only this turn', wholeNumber('--turn', 1))
     .option('--brief', 'one line a turn')
     .option('--json', 'print the session as one JSON object')
     .option('--html <FILE>', 'write the session into a page that opens without server or network')
-    .action((sid: string, flags: ShowFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
+    .action(execute(usably(show)));
   addOpen(add('open', 'Puts a session into the store, for a host to drive.'), execute);
   const resume = add('resume', 'Drives an open session to its end. Decided turns never run again.')
     .argument('<SID>', 'session id')
@@ -97,13 +97,13 @@ export function addSessions(program: Command, execute: Execute): void {
   resume.option('--json', 'print the session as one JSON object');
   addLimits(addApproval(resume), 'turn')
     .addHelpText('after', CONFIG_HELP)
-    .action((sid: string, flags: DriveFlags) => execute((terminal) => usable(() => resumeSession(sid, flags, terminal))));
+    .action(execute(usably(resumeSession)));
   addComplete(add('complete', 'Answers the call that a session waits for; with --agent, continues the session.'), execute);
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .option('--owner <NAME>', 'the process that holds the session, if it has certainly ended: its lease ends at once')
-    .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
+    .action(execute(usably(cancel)));
   addSessionReceipt(add('receipt', 'Prints a signed receipt of a session, which others can verify and run.'), execute);
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
   addPromote(add('promote', 'Makes a procedure of the program of an approved turn, with its test and its grant.'), execute);

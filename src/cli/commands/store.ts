@@ -8,7 +8,7 @@ import { addStore, openStore, placeToMake, storeFile } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { usable } from './drive.ts';
+import { usably } from './drive.ts';
 
 interface StoreFlags {
   readonly store?: string;
@@ -29,12 +29,8 @@ export function addStoreCommands(program: Command, execute: Execute): void {
     .description('Works on the store itself, not on its sessions.');
   const add = (name: string, description: string): Command =>
     addStore(store.command(name).description(description)).option('--json', 'print a JSON object').addHelpText('after', HELP);
-  add('migrate', 'Makes the tables of a store, or brings them to the form of this version.').action((flags: StoreFlags) =>
-    execute((terminal) => usable(() => migrate(flags, terminal))),
-  );
-  add('status', 'Shows form, clock, sessions, and what waits to be done. Reads all sessions.').action((flags: StoreFlags) =>
-    execute((terminal) => usable(() => status(flags, terminal))),
-  );
+  add('migrate', 'Makes the tables of a store, or brings them to the form of this version.').action(execute(usably(migrate)));
+  add('status', 'Shows form, clock, sessions, and what waits to be done. Reads all sessions.').action(execute(usably(status)));
 }
 
 async function migrate(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {

@@ -61,8 +61,8 @@ export function addTest(program: Command, execute: Execute): void {
   addConformance(command, execute);
   addLimits(addSetup(command), 'run')
     .addHelpText('after', DETAILS)
-    .action((files: string[], flags: TestFlags) =>
-      execute((terminal) => {
+    .action(
+      execute((files: string[], flags: TestFlags, terminal: Terminal) => {
         if (flags.hostile) return hostile(files, flags, terminal);
         return flags.watch ? watched(files, flags, terminal) : test(files, flags, terminal);
       }),

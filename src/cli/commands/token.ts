@@ -63,9 +63,7 @@ export function addToken(program: Command, execute: Execute): void {
     .argument('<TOKEN>', "the line, or '-' for standard input")
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action((text: string, flags: { readonly json?: true }) =>
-      execute(async (terminal) => inspect(await lineOf(text, terminal), flags.json === true, terminal)),
-    );
+    .action(execute(inspect));
   token
     .command('verify')
     .summary('verify a token for one turn')
@@ -80,9 +78,7 @@ export function addToken(program: Command, execute: Execute): void {
     .option('--allow-hs256', 'accept shared secrets in the key file')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action((text: string, flags: VerifyFlags) =>
-      execute(async (terminal) => verify(await lineOf(text, terminal), flags, terminal)),
-    );
+    .action(execute(verify));
 }
 
 /** The token of an argument or of standard input; one final line feed is not part of it. */
@@ -91,7 +87,8 @@ async function lineOf(text: string, terminal: Terminal): Promise<string> {
   return (await readText(STDIN, TOKEN_BYTES, () => terminal.stdin)).replace(/\n$/, '');
 }
 
-function inspect(line: string, json: boolean, terminal: Terminal): ExitCode {
+async function inspect(text: string, { json }: { readonly json?: true }, terminal: Terminal): Promise<ExitCode> {
+  const line = await lineOf(text, terminal);
   const { ok } = inspection(line);
   if (json) terminal.out.json(inspection(line));
   else {
@@ -133,7 +130,8 @@ export function claims(line: string): readonly string[] {
   return [...describeToken(line, false).map(printable), form];
 }
 
-function verify(line: string, flags: VerifyFlags, terminal: Terminal): ExitCode {
+async function verify(text: string, flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
+  const line = await lineOf(text, terminal);
   if (!isTurnNonce(flags.nonce)) throw new UsageError('--nonce must be 16 bytes in base64url (22 characters)');
   const now = flags.now ?? Math.floor(systemClock.now() / 1000);
   const clock = { now: () => now * 1000 };

@@ -72,9 +72,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--library <DIR>', "with --format prompt: also the procedures of this folder, as 'sessions promote' makes them");
   addMcp(command, execute);
   addLogins(command, execute);
-  addSetup(command)
-    .addHelpText('after', DETAILS)
-    .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));
+  addSetup(command).addHelpText('after', DETAILS).action(execute(list));
 }
 
 async function list(names: readonly string[], flags: ToolsFlags, terminal: Terminal): Promise<ExitCode> {

@@ -49,9 +49,7 @@ export function addTurn(program: Command, execute: Execute): void {
     .option('--nonce <B64URL>', 'the nonce of the turn: 16 bytes in base64url');
   addSession(command);
   command.option(...BOUND).option('--json', 'print the decision as a JSON object');
-  addLimits(command, 'turn')
-    .addHelpText('after', HELP)
-    .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
+  addLimits(command, 'turn').addHelpText('after', HELP).action(execute(turn));
 }
 
 async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise<ExitCode> {

@@ -14,7 +14,7 @@ import { PACKAGE } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { logOf, usable } from './drive.ts';
+import { logOf, usably } from './drive.ts';
 import { readKeyring } from './keys.ts';
 
 interface UiFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
@@ -54,7 +54,7 @@ export function addUi(program: Command, execute: Execute): void {
     .option('--tools <FILE>', 'the tools whose calls may be answered, with --approve')
     .addOption(launcherOption())
     .addHelpText('after', HELP)
-    .action((flags: UiFlags) => execute((terminal) => usable(() => serve(flags, terminal))));
+    .action(execute(usably(serve)));
 }
 
 async function serve(flags: UiFlags, terminal: Terminal): Promise<ExitCode> {

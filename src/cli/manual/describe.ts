@@ -13,7 +13,7 @@ export async function describe(): Promise<Manual> {
   const take = (text: string): void => {
     printed.push(text);
   };
-  const program = await createProgram([], collecting(take), async () => {});
+  const program = await createProgram([], collecting(take), () => async () => {});
   const pageOf = (command: Command, path: readonly string[]): Page => {
     printed.length = 0;
     command.outputHelp();

@@ -24,5 +24,7 @@ export interface Terminal {
   readonly interrupt: AbortSignal;
 }
 
-/** Runs the action of the chosen command and keeps its exit code. */
-export type Execute = (action: (terminal: Terminal) => Promise<ExitCode>) => Promise<void>;
+/** Makes an action of Commander from a command, which gets the terminal after its arguments and flags. Its exit code is kept. */
+export type Execute = <Given extends readonly unknown[]>(
+  command: (...given: [...Given, Terminal]) => Promise<ExitCode>,
+) => (...given: Given) => Promise<void>;
