@@ -1,18 +1,15 @@
 /** The linter: finds mistakes in a program without running it. */
-import type { Span } from '../syntax/position.ts';
-import { positionAt } from '../syntax/position.ts';
+import { positionAt, type Span } from '../syntax/position.ts';
 import { Comparisons } from '../vocabulary/names.ts';
 import { checkCalls } from './calls.ts';
 import { KEEPS_MEANING, LINTS } from './codes.ts';
 import type { CheckedFile, Edit, Environment, Finding, RawFinding, Report } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkHandlers } from './handlers.ts';
-import { checkIndices } from './indices.ts';
 import { checkKept } from './kept.ts';
 import { checkLogic } from './logic.ts';
-import { checkPatterns } from './patterns.ts';
-import { checkPlaceholders } from './placeholders.ts';
-import { checkTraps } from './traps.ts';
+import { checkPatterns, checkPlaceholders } from './patterns.ts';
+import { checkIndices, checkTraps } from './traps.ts';
 import { checkUnseen } from './unseen.ts';
 import { checkGlobals, checkVariables, type Facts, factsOf, globalsOf } from './variables.ts';
 

@@ -1,10 +1,13 @@
 /** Reports misleading marks: `--` and `//` begin comments, `[[` may open a template, and some characters cannot be seen. */
+
+import type { AccessStep } from '../syntax/astexpressions.ts';
 import { joinerIn } from '../syntax/clean.ts';
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import type { Span } from '../syntax/position.ts';
 import { scan } from '../syntax/scan.ts';
 import { operandEnds, TemplateOpen, type Token } from '../syntax/tokens.ts';
+import { allOf, bodiesOf, eachStatement, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
 /** Checks the tokens and comments of a file. */
@@ -58,4 +61,25 @@ function templateTrap(file: CheckedFile, token: Token, report: Report): void {
   const edit = { s: token.startOffset + 1, e: token.startOffset + 1, text: ' ' };
   const message = 'this is text, not a list in a list, because the header says `:: strings: double-bracket`';
   report(file, lint('LINT_DOUBLE_BRACKET', span, message, 'for a list in a list, put a blank between the two brackets', [edit]));
+}
+
+/** Checks the indices of a file that are literals. */
+export function checkIndices(file: CheckedFile, report: Report): void {
+  const check = (steps: readonly AccessStep[], base: string | null): void => {
+    for (const [position, step] of steps.entries()) {
+      if (step.k !== 'index' || step.index.k !== 'unary' || step.index.op !== '-') continue;
+      const { of } = step.index;
+      if (of.k !== 'num' || of.v === 0) continue;
+      const list = position === 0 && base !== null ? base : 'xs';
+      const message = `no list or text has an element number -${of.v}: its first one is number 0`;
+      const fix = `count from the end: \`${list}[len(${list}) - ${of.v}]\`; a key of a map is a text: \`"-${of.v}"\``;
+      report(file, lint('LINT_NEGATIVE_INDEX', step.index, message, fix));
+    }
+  };
+  for (const body of bodiesOf(file.file))
+    eachStatement(body, (stmt) => {
+      for (const { name, steps } of targetsOf(stmt)) check(steps, name.name);
+      for (const expr of allOf(stmt))
+        if (expr.k === 'access' && expr.base.k !== 'map') check(expr.steps, expr.base.k === 'name' ? expr.base.name : null);
+    });
 }

@@ -1,6 +1,5 @@
 /** Searches of other languages in a list, as loops before the statement. */
-import type { Scope } from './scope.ts';
-import { Unclear } from './scope.ts';
+import { type Scope, Unclear } from './scope.ts';
 import type { Value } from './values.ts';
 
 /** What a search looks for: any item, all of them, the item itself, or its place. */

@@ -1,6 +1,5 @@
 /** Syntax errors: by offset in the parser, by line and column for users. */
-import type { Span } from './position.ts';
-import { type LineTable, positionAt } from './position.ts';
+import { type LineTable, positionAt, type Span } from './position.ts';
 
 /** A syntax error of the lexer or the parser, by offset. */
 export interface SyntaxProblem extends Span {

@@ -1,5 +1,4 @@
-import type { ShownVariable, StepFork } from '../wire/heat.ts';
-import { STEP_SIZES } from '../wire/heat.ts';
+import { type ShownVariable, STEP_SIZES, type StepFork } from '../wire/heat.ts';
 import { type Frame, variablesOf } from './frame.ts';
 import { isSimple, quote, simpleText } from './text.ts';
 import { type Container, Dict, List, typeName, type Value } from './values.ts';

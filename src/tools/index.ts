@@ -2,9 +2,8 @@
 
 export { argumentNotes, callForm, estimateTokens } from './catalogue/index.ts';
 export { checkUsd, priceRange } from './define/cost.ts';
-export { defineStandard, withWork } from './define/define.ts';
+export { definePure, defineStandard, withWork } from './define/define.ts';
 export { fromJsonSchema, isJsonSchema } from './define/jsonschema.ts';
-export { definePure } from './define/pure.ts';
 export { schemaWords } from './define/schemawords.ts';
 export { issuesText } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';

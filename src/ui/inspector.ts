@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIFETIMES, type KeyLookup } from '../aeiou/index.ts';
 import {
   Ancestry,
@@ -11,7 +12,6 @@ import {
 import type { Runtime } from '../runtime/index.ts';
 import { callViews } from './calls.ts';
 import { Changes } from './changes.ts';
-import { Latest } from './latest.ts';
 import { type LogSource, logView } from './log.ts';
 import { Past } from './plan.ts';
 import { findTurn } from './record.ts';
@@ -220,4 +220,35 @@ function turnOf(text: string): number {
 
 function unknown(): RequestError {
   return new RequestError(404, 'there is nothing at this address');
+}
+
+/** Times as long as the last answer took, after which the next one is made. */
+const RATIO = 3;
+
+/**
+ * Answers that are expensive to make, as those that read a whole log. One is made at a time, with pauses: however often a page asks, most
+ * of the time is left for other requests. An answer is given again as long as its source is unchanged.
+ */
+export class Latest {
+  #last: Promise<unknown> = Promise.resolve();
+  #made: { readonly key: string; readonly answer: object } | null = null;
+  #pausedUntil = 0;
+
+  /** The answer for a key, which changes with what it is made from; null for an answer that may always be another one. */
+  async get(key: string | null, signal: AbortSignal, make: () => Promise<object>): Promise<object> {
+    const before = this.#last;
+    const mine = (async (): Promise<object> => {
+      await before;
+      if (key !== null && this.#made?.key === key) return this.#made.answer;
+      await sleep(Math.max(0, this.#pausedUntil - performance.now()), undefined, { signal });
+      const begun = performance.now();
+      const answer = await make();
+      const now = performance.now();
+      this.#pausedUntil = now + RATIO * (now - begun);
+      if (key !== null) this.#made = { key, answer };
+      return answer;
+    })();
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
 }

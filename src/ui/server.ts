@@ -5,10 +5,10 @@ import { CallError, SessionLeasedError, SessionStateError } from '../loop/index.
 import { NeuroScriptError } from '../wire/errors.ts';
 import { Access } from './access.ts';
 import type { Assets } from './assets.ts';
+import type { Changes } from './changes.ts';
 import type { Inspector } from './inspector.ts';
 import { RequestError } from './request.ts';
-import { openStream, STREAMS } from './stream.ts';
-import type { FailureView } from './views.ts';
+import type { ChangeView, FailureView } from './views.ts';
 
 // An import would load Node's client of HTTP too: 0.08 s of CPU time.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -207,4 +207,42 @@ function statusOf(error: unknown): number {
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Streams that are open at a time: one for each page. */
+const STREAMS = 32;
+
+/** Milliseconds after which a silent stream shows that it is alive. */
+const ALIVE_MS = 15_000;
+
+/**
+ * Sends changes to a page until it is closed. A page that reads slowly costs nothing: while its connection is full nothing is kept for
+ * it, and then it hears that everything may have changed.
+ */
+export function openStream(changes: Changes, sid: string | null, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  let full = false;
+  let missed = false;
+  const write = (text: string): void => {
+    full = !response.write(text);
+  };
+  const tell = (change: ChangeView): void => {
+    if (full) missed = true;
+    else write(`data: ${JSON.stringify(change)}\n\n`);
+  };
+  response.on('drain', () => {
+    full = false;
+    if (!missed) return;
+    missed = false;
+    for (const kind of ['sessions', 'log'] as const) tell({ kind });
+  });
+  const alive = setInterval(() => {
+    if (!full) write(': alive\n\n');
+  }, ALIVE_MS).unref();
+  const stop = changes.listen({ sid, tell });
+  response.once('close', () => {
+    clearInterval(alive);
+    stop();
+  });
+  write(': listening\n\n');
 }

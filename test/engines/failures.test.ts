@@ -6,7 +6,7 @@ import { type Clock, SessionCoordinator, SessionLeasedError, verifyStoredLog } f
 import { endEntry } from '../../src/loop/log/log.ts';
 import { type PostgresClient, postgresClient } from '../../src/postgres/clients.ts';
 import { Database } from '../../src/postgres/database.ts';
-import { nextSql, nextValues } from '../../src/postgres/queue.ts';
+import { nextSql, nextValues } from '../../src/postgres/engine.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { lock } from '../../src/postgres/tables.ts';
 import { commitOf, started, state } from '../../src/testing/contracts/samples.ts';

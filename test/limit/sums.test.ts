@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AskRequest } from '../../src/runtime/index.ts';
-import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import { type AskRequest, createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { defineTool, type ToolRuntime } from '../../src/tools/index.ts';
 import {
   defaultLimits,

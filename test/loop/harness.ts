@@ -1,5 +1,4 @@
-import type { ReplayCache } from '../../src/aeiou/index.ts';
-import { ReplayCache as Cache, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
+import { ReplayCache as Cache, NO_PROGRESS_YET, type ReplayCache } from '../../src/aeiou/index.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
 import { type Ids, seededIds } from '../../src/loop/ids.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';

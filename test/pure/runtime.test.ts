@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
-import type { AuditRecord } from '../../src/tools/index.ts';
-import { defineTool, Policy, type ToolDefinition } from '../../src/tools/index.ts';
+import { type AuditRecord, defineTool, Policy, type ToolDefinition } from '../../src/tools/index.ts';
 import { pureTools, toolsTools } from '../../stdlib-tools/index.ts';
 import { ALL } from '../stdlib-tools/call.ts';
 

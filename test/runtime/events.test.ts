@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, defineTool, type Runtime, SILENT_LOGGER } from '../../src/entries/index.ts';
 import { Deliveries } from '../../src/runtime/deliveries.ts';
 import { workerError } from '../../src/wire/errorinfo.ts';
-import type { RunResult } from '../../src/wire/result.ts';
-import { refusedResult } from '../../src/wire/result.ts';
+import { type RunResult, refusedResult } from '../../src/wire/result.ts';
 
 const handled: unknown[] = [];
 const TOOLS = [

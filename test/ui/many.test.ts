@@ -10,8 +10,8 @@ import { SESSIONS } from '../../src/loop/sessions/tables.ts';
 import { state } from '../../src/testing/contracts/samples.ts';
 import { Changes } from '../../src/ui/changes.ts';
 import type { SessionsView } from '../../src/ui/index.ts';
-import { Latest } from '../../src/ui/latest.ts';
-import { openStream } from '../../src/ui/stream.ts';
+import { Latest } from '../../src/ui/inspector.ts';
+import { openStream } from '../../src/ui/server.ts';
 import { drive, inspectorOf, MemoryStore, PROGRAMS, serve } from './kit.ts';
 
 let folder = '';

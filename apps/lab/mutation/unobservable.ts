@@ -6,7 +6,7 @@ export const OTHER_FILES = [
   { path: 'src/guest/puretool.ts', reason: 'how such a tool is found' },
   { path: 'src/guest/kit.ts', reason: 'what such a tool is given' },
   { path: 'src/guest/probe', reason: 'measured runs' },
-  { path: 'src/guest/finalvariables.ts', reason: 'the variables that a host asks for after a run' },
+  { path: 'src/guest/program.ts', reason: 'the variables that a host asks for after a run' },
   { path: 'src/guest/preview.ts', reason: 'texts of messages' },
   { path: 'src/guest/describe.ts', reason: 'texts of messages' },
   { path: 'src/guest/memory.ts', reason: 'bytes of values: the second interpreter has no limits of memory' },

@@ -1,5 +1,11 @@
-import type { AnswerLabels, ArgumentLabels, CallLabels, FlowInput, SaidLabels } from '../../wire/labels.ts';
-import { labelNames } from '../../wire/labels.ts';
+import {
+  type AnswerLabels,
+  type ArgumentLabels,
+  type CallLabels,
+  type FlowInput,
+  labelNames,
+  type SaidLabels,
+} from '../../wire/labels.ts';
 import type { Variable } from '../../wire/protocol.ts';
 import type { Frame } from '../frame.ts';
 import { isContainer, type Value } from '../values.ts';

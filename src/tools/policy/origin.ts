@@ -1,6 +1,5 @@
 import type { FinalReply } from '../../wire/call.ts';
-import type { AnswerLabels, CallLabels, CarriedLabel, FlowInput } from '../../wire/labels.ts';
-import { labelNames } from '../../wire/labels.ts';
+import { type AnswerLabels, type CallLabels, type CarriedLabel, type FlowInput, labelNames } from '../../wire/labels.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { capabilityText, matchesPattern } from './capability.ts';
 import { type FlowRules, META_LABELS } from './flow.ts';

@@ -1,6 +1,5 @@
 import { Health } from '../../../src/cli/serve/readiness.ts';
-import { scrape, storeHistogram } from '../../../src/cli/serve/scrape.ts';
-import { timedStore } from '../../../src/cli/serve/timed.ts';
+import { scrape, storeHistogram, timedStore } from '../../../src/cli/serve/scrape.ts';
 import { Host } from '../../../src/loop/index.ts';
 import { goOn, plan, reached, tell } from './child.ts';
 import type { Asked } from './plan.ts';

@@ -1,5 +1,4 @@
-import type { AgentModelFields } from '../../../src/context/index.ts';
-import { AgentModelStore, createStores } from '../../../src/context/index.ts';
+import { type AgentModelFields, AgentModelStore, createStores } from '../../../src/context/index.ts';
 import {
   type Agent,
   type AskHandlerOptions,

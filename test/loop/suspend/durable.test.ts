@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { generateKeys, keyringFrom, rotateKeys } from '../../../src/aeiou/index.ts';
-import type { TurnRecord } from '../../../src/loop/index.ts';
-import { MemoryStore, SqliteStore, SuspendedError } from '../../../src/loop/index.ts';
+import { MemoryStore, SqliteStore, SuspendedError, type TurnRecord } from '../../../src/loop/index.ts';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
 import { TestClock } from '../fake.ts';
 import { agentOf, openHost, SESSION } from './stage.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Control, parseControl, scanMarkers } from '../../../src/loop/v1/control.ts';
-import { controlDigest } from '../../../src/loop/v1/plan.ts';
+import { controlDigest } from '../../../src/loop/v1/session.ts';
 import { cpuMs } from '../../cost.ts';
 import { SLOW } from '../../groups.ts';
 

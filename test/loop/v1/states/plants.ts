@@ -95,14 +95,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'the guard does not see plans',
-    file: 'src/loop/v1/plan.ts',
+    file: 'src/loop/v1/session.ts',
     from: '[...line, ...plans]',
     to: 'line.length > 0 ? line : plans',
     breaks: 'AL1-3-4',
   },
   {
     what: 'the order of keys looks like progress',
-    file: 'src/loop/v1/plan.ts',
+    file: 'src/loop/v1/session.ts',
     from: "canonicalize(control.json, 'doubles')",
     to: 'JSON.stringify(control.json)',
     breaks: 'AL1-3-4',
