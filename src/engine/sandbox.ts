@@ -169,16 +169,16 @@ export class RunEnd implements Disposable {
 /** Passes one call or several to the host. Queries of variables run the program again; the result is the answer, or the end of the run. */
 function answered(frame: CallFrame, program: Rerun, handlers: RunHandlers, over: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const open = new OpenCall(
-      (sent) => {
+    const open = new OpenCall({
+      send: (sent) => {
         program.answer(sent);
         if (sent.t !== 'var.get' && sent.t !== 'var.set' && sent.t !== 'const') return;
         const after = program.next();
         if ('frame' in after && after.frame.t === 'var') open.answered(after.frame);
         else reject(new TypeError('the interpreter does not answer a question about its variables'));
       },
-      () => resolve(),
-    );
+      closed: () => resolve(),
+    });
     const halt = (): void => open.halt(over.reason);
     if (over.aborted) halt();
     over.addEventListener('abort', halt, { once: true });

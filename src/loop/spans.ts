@@ -27,10 +27,7 @@ export async function withSessionSpan<T>(
   const name = agent.name === undefined ? 'invoke_agent' : `invoke_agent ${agent.name}`;
   const begun = performance.now();
   let failure: string | null = null;
-  const errorType = (error: unknown): string => {
-    failure = reasonOf(error) ?? '_OTHER';
-    return failure;
-  };
+  const errorType = (error: unknown): string => reasonOf(error) ?? '_OTHER';
   try {
     return await telemetry.span({ name, attributes, errorType }, async (span) => {
       const total = { input: 0, output: 0 };
@@ -53,6 +50,9 @@ export async function withSessionSpan<T>(
         stopped,
       });
     });
+  } catch (error) {
+    failure = errorType(error);
+    throw error;
   } finally {
     telemetry.record('gen_ai.invoke_agent.duration', (performance.now() - begun) / 1000, {
       ...who,

@@ -8,8 +8,12 @@ type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 
 const OVER = 'the call is over: its variables can no longer be reached';
 
-/** The counters and clocks of the run that has an open call. */
+/** The run that has an open call: its program, its counters and its clocks. */
 export interface CallHost extends Pick<CallIo, 'cpuMs' | 'spend' | 'work'> {
+  /** Sends a frame to the program. */
+  send(frame: GuestReply): void;
+  /** Called once for each call, after its answer was sent. */
+  closed(reply: ClosingReply): void;
   /** Ends the call if a deadline has passed, because a tool that never yields keeps timers from firing. */
   expire?(): void;
 }
@@ -19,8 +23,7 @@ export interface CallHost extends Pick<CallIo, 'cpuMs' | 'spend' | 'work'> {
  * at once, and the answer is sent after the last one.
  */
 export class OpenCall implements CallIo {
-  readonly #send: (frame: GuestReply) => void;
-  readonly #closed: (reply: ClosingReply) => void;
+  readonly #host: CallHost;
   readonly #abort = new LazyAbort();
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
   readonly #queries: ForkQuery[] = [];
@@ -29,12 +32,7 @@ export class OpenCall implements CallIo {
   #over = false;
   #outlives = false;
 
-  readonly #host: CallHost;
-
-  /** `closed` is called once, after the answer was sent. */
-  constructor(send: (frame: GuestReply) => void, closed: (reply: ClosingReply) => void, host: CallHost = {}) {
-    this.#send = send;
-    this.#closed = closed;
+  constructor(host: CallHost) {
     this.#host = host;
   }
 
@@ -148,14 +146,14 @@ export class OpenCall implements CallIo {
 
   #put(query: ForkQuery): void {
     this.#queries.push(query);
-    this.#send(query);
+    this.#host.send(query);
   }
 
   #close(): void {
     const reply = this.#reply;
     if (reply === null) return;
     this.#over = true;
-    if (!this.#outlives) this.#send(reply);
-    this.#closed(reply);
+    if (!this.#outlives) this.#host.send(reply);
+    this.#host.closed(reply);
   }
 }

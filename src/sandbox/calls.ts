@@ -5,7 +5,7 @@ import { isHeavy } from '../wire/pieces.ts';
 import type { GuestCall, GuestReply, RunInput, ToolGuestCall } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import type { BusyPoll } from './busypoll.ts';
-import { OpenCall } from './call.ts';
+import { type CallHost, OpenCall } from './call.ts';
 import { CallTimes } from './calltimes.ts';
 import type { RunClock } from './clock.ts';
 import type { Ledger } from './ledger.ts';
@@ -49,6 +49,8 @@ export class Calls {
   #lastSeq = 0;
   #open: OpenCall | null = null;
   readonly #times: CallTimes;
+  /** What all calls of the run share. */
+  readonly #host: CallHost;
   /** Whether the open call is an `ask`, which is charged what it used. */
   #asks = false;
   /** A call whose time is over. */
@@ -56,7 +58,24 @@ export class Calls {
 
   constructor(init: CallsInit) {
     this.#init = init;
-    this.#times = new CallTimes(init.input.limits.toolMs, (call) => this.#endCall(call));
+    const times = new CallTimes(init.input.limits.toolMs, (call) => this.#endCall(call));
+    const { clock, ledger, owner } = init;
+    const endBy = (breach: ErrorInfo | null): void => {
+      if (breach !== null) owner.end(breach, HALT_MS);
+    };
+    this.#times = times;
+    this.#host = {
+      send: (frame) => this.#send(frame),
+      closed: (reply) => this.#onReplied(reply),
+      cpuMs: () => (clock.usedCpuMs ?? 0) + ledger.nestedCpuMs,
+      expire: () => {
+        const now = performance.now();
+        times.check(now);
+        clock.check(now);
+      },
+      spend: (cpuMs) => endBy(ledger.spend(cpuMs)),
+      work: (fuel) => endBy(ledger.work(fuel)),
+    };
   }
 
   /** The open call; null without one. */
@@ -109,25 +128,9 @@ export class Calls {
 
   /** Opens a call, or calls that run together. Null when the run has ended and the call was halted. */
   #begin(calls: readonly GuestCall[]): OpenCall | null {
-    const { ledger, clock, poll, owner } = this.#init;
+    const { poll, owner } = this.#init;
     poll.onCall();
-    const endBy = (breach: ErrorInfo | null): void => {
-      if (breach !== null) owner.end(breach, HALT_MS);
-    };
-    const open = new OpenCall(
-      (frame) => this.#send(frame),
-      (reply) => this.#onReplied(reply),
-      {
-        cpuMs: () => (clock.usedCpuMs ?? 0) + ledger.nestedCpuMs,
-        expire: () => {
-          const now = performance.now();
-          this.#times.check(now);
-          clock.check(now);
-        },
-        spend: (cpuMs) => endBy(ledger.spend(cpuMs)),
-        work: (fuel) => endBy(ledger.work(fuel)),
-      },
-    );
+    const open = new OpenCall(this.#host);
     this.#open = open;
     // The time of this run and the limits of the loop bound a nested loop. The time limit of one tool does not.
     this.#asks = calls[0]?.t === 'ask';

@@ -49,7 +49,10 @@ export interface SpanInit {
   readonly attributes: Attributes | (() => Attributes);
   /** The trace of a caller in another process, as the fields that its propagators have written. */
   readonly caller?: Readonly<Record<string, unknown>>;
-  /** The `error.type` of an exception of the work; null for one that is no error. The `code` of the exception when absent. */
+  /**
+   * The `error.type` of an exception of the work; null for one that is no error. The `code` of the exception when absent. Called only where
+   * a span is made.
+   */
   readonly errorType?: (error: unknown) => string | null;
 }
 
@@ -77,18 +80,22 @@ export class Telemetry {
   }
 
   /** Does the work in a new span, which is active in everything that the work starts. Ends the span with the work. */
-  async span<T>(
-    { name, kind = SpanKind.INTERNAL, attributes, caller, errorType = codeOf }: SpanInit,
-    work: (span: Span) => Promise<T>,
-  ): Promise<T> {
-    const outer = caller === undefined ? context.active() : propagation.extract(context.active(), fieldsOf(caller));
+  span<T>(init: SpanInit, work: (span: Span) => Promise<T>): Promise<T> {
     const nests = canNest();
     // Taken at each span: a copy of the API gives the tracer of an SDK only once that SDK is registered.
     const tracer = this.#given ?? (nests || hasProvider() ? trace.getTracer(SCOPE) : null);
-    const span =
-      tracer === null
-        ? NO_SPAN
-        : tracer.startSpan(name, { kind, attributes: typeof attributes === 'function' ? attributes() : attributes }, outer);
+    return tracer === null ? work(NO_SPAN) : this.#traced(init, tracer, nests, work);
+  }
+
+  async #traced<T>(
+    { name, kind = SpanKind.INTERNAL, attributes, caller, errorType = codeOf }: SpanInit,
+    tracer: Tracer,
+    nests: boolean,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const outer = caller === undefined ? context.active() : propagation.extract(context.active(), fieldsOf(caller));
+    const described = typeof attributes === 'function' ? attributes() : attributes;
+    const span = tracer.startSpan(name, { kind, attributes: described }, outer);
     try {
       if (!nests) return await work(span);
       return await context.with(trace.setSpan(outer.setValue(CURRENT, this), span), work, undefined, span);

@@ -15,7 +15,8 @@ export interface Cancellation {
 export class LazyAbort implements Cancellation {
   #controller: AbortController | null = null;
   #ended: { readonly reason: unknown } | null = null;
-  readonly #listeners = new Set<() => void>();
+  /** A list, because a call has one or none. */
+  #listeners: (() => void)[] = [];
 
   get aborted(): boolean {
     return this.#ended !== null;
@@ -34,19 +35,20 @@ export class LazyAbort implements Cancellation {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
+    const place = this.#listeners.indexOf(listener);
+    if (place >= 0) this.#listeners.splice(place, 1);
   }
 
   /** Calls the listeners, then those of the signal. Only the first call counts. */
   abort(reason: unknown): void {
     if (this.#ended !== null) return;
     this.#ended = { reason };
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = [];
     for (const listener of listeners) listener();
     this.#controller?.abort(reason);
   }

@@ -5,7 +5,7 @@ import { SessionLeasedError, SessionStateError } from '../../src/loop/sessions/e
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import type { Held, Renewal } from '../../src/loop/sessions/store.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
+import { CallScope } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -228,7 +228,7 @@ describe('two processes on one store', () => {
     const slow: Program = async ({ emit, magic }) => {
       clock.ms += 20_000;
       // Another process runs the turn, so the turns of this process do not hold it up, as with the turns of a tool.
-      await onBehalfOfCall(1, () => b.loop.step('s', { agent: programAgent('never asked') }));
+      await new CallScope(1).run(() => b.loop.step('s', { agent: programAgent('never asked') }));
       emit(await magic('abort'));
     };
     const done: Program = async ({ emit, magic }) => emit(await magic('done'));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { SharedLock } from '../../src/loop/sharedlock.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
+import { CallScope } from '../../src/tools/dispatch/callscope.ts';
 import { BusyError } from '../../src/wire/errors.ts';
 import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -96,7 +96,7 @@ it('finding 10: the turns that a tool of a turn takes do not wait for that turn,
   const { store, clock } = await interrupted(1);
   const asking: Program = async ({ emit, magic }) => {
     const ask = () => controller().loop.runLoop({ userdata: USERDATA, agent: programAgent('done') });
-    emit((await onBehalfOfCall(1, ask)).decision);
+    emit((await new CallScope(1).run(ask)).decision);
     emit(await magic('done'));
   };
   const { loop } = controller({ clock, store, executor: fakeExecutor({ done: asking }) });

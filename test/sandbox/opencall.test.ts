@@ -9,15 +9,13 @@ const LATE = timeoutError({ limit: 'wallMs', allowed: 1, used: 2 }, 'too late');
 function callLateAfter(checks: number) {
   const sent: HostFrame[] = [];
   let left = checks;
-  const open: OpenCall = new OpenCall(
-    (frame) => sent.push(frame),
-    () => {},
-    {
-      expire: () => {
-        if (--left < 0) open.halt(LATE);
-      },
+  const open: OpenCall = new OpenCall({
+    send: (frame) => void sent.push(frame),
+    closed: () => {},
+    expire: () => {
+      if (--left < 0) open.halt(LATE);
     },
-  );
+  });
   return { open, sent };
 }
 
@@ -39,10 +37,7 @@ it('an answer that is late when it is accepted never reaches the script', () => 
 function openCall() {
   const sent: HostFrame[] = [];
   const closed: unknown[] = [];
-  const open = new OpenCall(
-    (frame) => sent.push(frame),
-    (reply) => closed.push(reply),
-  );
+  const open = new OpenCall({ send: (frame) => void sent.push(frame), closed: (reply) => void closed.push(reply) });
   return { open, sent, closed };
 }
 const found = (value: number) => ({ t: 'var', found: true, value, error: null }) as const;

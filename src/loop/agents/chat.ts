@@ -41,15 +41,10 @@ export async function withChatSpan<T>(init: ChatInit, send: (chat: Chat) => Prom
   const begun = performance.now();
   const seconds = (): number => (performance.now() - begun) / 1000;
   let outcome: Attributes = {};
-  const errorType = (error: unknown): string => {
-    const type = errorTypeOf(error);
-    outcome = { ...outcome, [ATTR.errorType]: type };
-    return type;
-  };
   const attributes = { ...common, ...requestOf(init, telemetry) };
   try {
     return await telemetry.span(
-      { name: `${CHAT} ${init.model.name}`, kind: SpanKind.CLIENT, attributes, errorType },
+      { name: `${CHAT} ${init.model.name}`, kind: SpanKind.CLIENT, attributes, errorType: errorTypeOf },
       async (span) =>
         await send({
           began() {
@@ -71,6 +66,9 @@ export async function withChatSpan<T>(init: ChatInit, send: (chat: Chat) => Prom
           },
         }),
     );
+  } catch (error) {
+    outcome = { ...outcome, [ATTR.errorType]: errorTypeOf(error) };
+    throw error;
   } finally {
     telemetry.record('gen_ai.client.operation.duration', seconds(), { ...common, ...outcome });
   }

@@ -261,7 +261,7 @@ class TriedCalls implements CallScript {
   known(call: GuestCall): Known | null {
     const known = this.#answerTo(call);
     const failed = known?.t === 'answer' ? known.reply.t !== 'ok' : known?.t === 'recorded' && !known.entry.outcome.ok;
-    if (call.t === 'tool') this.#history.begin(call.seq, call.name)(!failed);
+    if (call.t === 'tool') this.#history.end(this.#history.begin(call.seq, call.name), !failed);
     if (known?.t === 'recorded') for (const tool of known.entry.called ?? []) this.#history.add(call.seq, tool);
     return known;
   }

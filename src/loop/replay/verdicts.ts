@@ -95,7 +95,7 @@ export async function recordedVerdicts(
             : { tool, args: entry.args.map(knownOf), before: past, labels: entry.flow?.call ?? null, isTool };
         const call = `${turn}.${entry.seq}`;
         if (verdict !== null) verdicts.push({ sid, turn, attempt, call, ...judged, question, verdict });
-        history.begin(entry.seq, entry.name)(entry.outcome.ok);
+        history.end(history.begin(entry.seq, entry.name), entry.outcome.ok);
       }
     }
   }

@@ -59,17 +59,16 @@ export async function checkArguments(
   tool: ToolDefinition,
   given: readonly TaggedJson[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  await checkSize(tool, given);
+  if (tool.maxArgBytes !== null) await checkSize(tool, given, tool.maxArgBytes);
   const args = await matchArgs(tool, isHeavy(given) ? await valuesInPieces(tool, given) : valuesOf(tool, given));
   if (args.ok) return args.value;
   throw new ToolError(NS_CODES.ArgMismatch, args.problem);
 }
 
-async function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): Promise<void> {
-  if (maxArgBytes === null) return;
+async function checkSize({ canonicalName }: ToolDefinition, given: readonly TaggedJson[], most: number): Promise<void> {
   const bytes = await jsonSize(given);
-  if (bytes <= maxArgBytes) return;
-  const problem = `the arguments come to ${grouped(bytes)} bytes, ${grouped(maxArgBytes)} are allowed`;
+  if (bytes <= most) return;
+  const problem = `the arguments come to ${grouped(bytes)} bytes, ${grouped(most)} are allowed`;
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
 }
 

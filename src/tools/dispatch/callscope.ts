@@ -5,7 +5,7 @@ import { cancelledError } from '../../wire/errorinfo.ts';
 import { Halt } from '../errors.ts';
 
 /** The call on whose behalf the current code runs. */
-const current = new AsyncLocalStorage<{ open: boolean; readonly depth: number }>();
+const current = new AsyncLocalStorage<CallScope>();
 
 /** Throws {@link Halt} when this process may not act any more: it was stopped or cut off for longer than its lease, and another one acts. */
 export function mustAct(turn: Pick<TurnContext, 'mayAct'>): void {
@@ -21,13 +21,21 @@ export function callDepth(): number {
   return call?.open === true ? call.depth : 0;
 }
 
-/** Does the work on behalf of a call. Until the work is done, {@link callDepth} returns `depth` in all code that the work starts. */
-export async function onBehalfOfCall<T>(depth: number, work: () => Promise<T>): Promise<T> {
-  const call = { open: true, depth };
-  try {
-    return await current.run(call, work);
-  } finally {
-    call.open = false;
+/** Work on behalf of a call. Until it ends, {@link callDepth} returns `depth` in all code that the work starts. */
+export class CallScope {
+  open = true;
+  readonly depth: number;
+
+  constructor(depth: number) {
+    this.depth = depth;
+  }
+
+  run<T>(work: () => T): T {
+    return current.run(this, work);
+  }
+
+  end(): void {
+    this.open = false;
   }
 }
 

@@ -18,10 +18,10 @@ import { Pending } from '../pending.ts';
 import type { FlowRules } from '../policy/flow.ts';
 import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
-import { CANNOT_ACT, mustAct, onBehalfOfCall, unlessOver } from './callscope.ts';
+import { CANNOT_ACT, CallScope, mustAct, unlessOver } from './callscope.ts';
 import { begun, changes, foreseenAs, grantedAs, isDenied, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
-import { type CallingRun, type CallKeeper, type DispatchContext, notify } from './context.ts';
-import { CallHistory } from './history.ts';
+import { type CallingRun, type CallKeeper, type DispatchContext, notify, type ToolCall } from './context.ts';
+import { CallHistory, type OpenCall } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import { jsonOf } from './large.ts';
@@ -41,10 +41,10 @@ import { beginning, callTool } from './toolcall.ts';
 export class Dispatcher {
   readonly #context: DispatchContext;
   readonly #quotas: CallQuotas;
-  readonly #holds: HostHold;
   readonly #journal: CallJournal;
   readonly #asks: Asks;
   readonly #history: CallHistory;
+  readonly #run: CallingRun;
   /** The rules about origin. */
   readonly #flow: readonly FlowRules[];
   readonly #waiting: WaitingCall[] = [];
@@ -61,8 +61,8 @@ export class Dispatcher {
     this.#flow = flowOf(context.guards);
     this.#quotas = new CallQuotas(context.limits, context.earlier?.made);
     this.#numbers = context.earlier?.numbers ?? new CallNumbers();
-    this.#holds = new HostHold(this.#quotas);
     this.#history = context.history ?? new CallHistory();
+    this.#run = { context, quotas: this.#quotas, holds: new HostHold(this.#quotas), history: this.#history };
     const { onCall, before } = context;
     const onEntry = onCall && ((entry: JournalEntry) => notify(context, 'onCall', () => onCall(entry)));
     const behalfOf = (seq: number) => this.#history.behalfOf(seq);
@@ -73,16 +73,7 @@ export class Dispatcher {
 
   /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
   async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
-    const ended = call.t === 'tool' ? this.#history.begin(call.seq, call.name) : null;
-    const reply = await this.#handle(call, io);
-    ended?.(reply.t === 'ok');
-    const made = reply.t === 'ok' ? grantedAs(call, this.#context) : null;
-    const { bound, approvals } = this.#context;
-    if (made !== null && reply.t === 'ok') for (const each of [bound, approvals]) each?.answered(made, reply.value);
-    return reply;
-  }
-
-  async #handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
+    const open = call.t === 'tool' ? this.#history.begin(call.seq, call.name) : null;
     this.#journal.open(call, io);
     const json = isHeavy(call) ? await jsonOf(call) : JSON.stringify(call);
     const packed = this.#journal.pack(call, json);
@@ -97,12 +88,12 @@ export class Dispatcher {
     const outside = counted && this.#outside(call, counted);
     const covered = (counted && this.#context.approvals?.admit(counted, this.#history.soFar(call.seq))) ?? null;
     if (!isTaken && this.#context.asTurn === true) this.#unnumbered.push(packed);
-    if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
-    if (known?.t === 'taken' && breach === null) return this.#take(call, known, io);
+    if (known?.t === 'recorded') return this.#ended(open, made, await this.#repeat(call, known.entry, io));
+    if (known?.t === 'taken' && breach === null) return this.#ended(open, made, await this.#take(call, known, io));
     if (known?.t === 'answer' && known.reply.t === 'halt') {
       // A recorded halt ends the run in any case, so it may exceed the limit of the journal.
       this.#journal.close(call, known.reply);
-      return known.reply;
+      return this.#ended(open, made, known.reply);
     }
     const make = (hold: CallHold, origin: CallOrigin | null): Promise<FinalReply> =>
       outside !== null
@@ -117,9 +108,17 @@ export class Dispatcher {
     if (this.#isWaiting(call)) {
       // It enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
-      return reply;
+      return this.#ended(open, made, reply);
     }
-    return this.#close(call, reply, io);
+    return this.#ended(open, made, this.#close(call, reply, io));
+  }
+
+  /** Tells those who follow the calls of the run how one has ended. */
+  #ended(open: OpenCall | null, made: MadeCallOf | null, reply: FinalReply): FinalReply {
+    if (open !== null) this.#history.end(open, reply.t === 'ok');
+    if (made === null || reply.t !== 'ok') return reply;
+    for (const each of [this.#context.bound, this.#context.approvals]) each?.answered(made, reply.value);
+    return reply;
   }
 
   /**
@@ -145,10 +144,6 @@ export class Dispatcher {
   /** Tool calls that took the answer of an earlier attempt. The journal counts: an answer that came too late was not taken. */
   get taken(): number {
     return this.#journal.entries.filter(({ kind, from }) => kind === 'tool' && from !== undefined).length;
-  }
-
-  get #run(): CallingRun {
-    return { context: this.#context, quotas: this.#quotas, holds: this.#holds, history: this.#history };
   }
 
   #isWaiting({ seq }: GuestCall): boolean {
@@ -244,7 +239,8 @@ export class Dispatcher {
     answer: (hold: CallHold, origin: CallOrigin | null) => Promise<FinalReply>,
   ): Promise<FinalReply> {
     const { turn, depth = 0, tools } = this.#context;
-    const hold = this.#holds.begin();
+    const hold = this.#run.holds.begin();
+    const scope = new CallScope(depth + 1);
     try {
       const tool = mayBegin && call.t === 'tool' ? tools.lookup(call.name) : undefined;
       const waits = tool && beginning(this.#run, tool, { seq: call.seq, hold, io });
@@ -256,7 +252,8 @@ export class Dispatcher {
         if (breach !== null) return halt(breach);
       }
       const origin = this.#flow.length === 0 || call.t === 'prompt' ? null : new CallOrigin(this.#flow, call.labels);
-      const made = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold, origin));
+      const made = await scope.run(() => turnStorage.run(turn, answer, hold, origin));
+      scope.end();
       const labelled = origin?.labelled(made) ?? made;
       const reply = labelled.t === 'halt' || hold.fuel === 0 ? labelled : { ...labelled, work: hold.fuel };
       const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await jsonOf(reply)));
@@ -265,6 +262,7 @@ export class Dispatcher {
       if (error instanceof Halt) return halt(error.info);
       throw error;
     } finally {
+      scope.end();
       hold.release();
     }
   }
@@ -327,7 +325,9 @@ export class Dispatcher {
         const { name, args, at, seq } = call;
         const id = (): string => this.#idOf(seq);
         this.#quotas.countScriptCall(canonicalName(name));
-        return { t: 'ok', value: await callTool(this.#run, { ...how, id, seq, name, args, site: at, io, depth: 0 }) };
+        const { hold, isAllowed } = how;
+        const made: ToolCall = { id, seq, name, args, site: at, io, hold, depth: 0, completion, isAllowed, origin };
+        return { t: 'ok', value: await callTool(this.#run, made) };
       }
     }
   }

@@ -12,7 +12,8 @@ export interface PastCalls {
 }
 
 /** A call of the program that has not ended. */
-interface OpenCall {
+export interface OpenCall {
+  readonly seq: number;
   readonly tool: string;
   /** Null until another call waits for the end of this one. */
   ended: PromiseWithResolvers<void> | null;
@@ -30,7 +31,7 @@ function endOf(open: OpenCall): Promise<void> {
 export class CallHistory {
   /** Number of the first successful call of each tool in this run; 0 for an earlier one. */
   readonly #first = { session: new Map<string, number>(), turn: new Map<string, number>() };
-  readonly #open = new Map<number, OpenCall>();
+  readonly #open: OpenCall[] = [];
   readonly #behalf = new Map<number, Set<string>>();
   readonly #tell: (tool: string) => void;
 
@@ -41,16 +42,18 @@ export class CallHistory {
     this.#tell = tell;
   }
 
-  /** Notes that the program makes a call. The caller says at its end whether it succeeded. */
-  begin(seq: number, name: string): (succeeded: boolean) => void {
-    const tool = canonicalName(name);
-    const open: OpenCall = { tool, ended: null };
-    this.#open.set(seq, open);
-    return (succeeded) => {
-      this.#open.delete(seq);
-      if (succeeded) this.#note(seq, tool);
-      open.ended?.resolve();
-    };
+  /** Notes that the program makes a call. */
+  begin(seq: number, name: string): OpenCall {
+    const open: OpenCall = { seq, tool: canonicalName(name), ended: null };
+    this.#open.push(open);
+    return open;
+  }
+
+  /** Notes that a call has ended, and whether it succeeded. */
+  end(open: OpenCall, succeeded: boolean): void {
+    this.#open.splice(this.#open.indexOf(open), 1);
+    if (succeeded) this.#note(open.seq, open.tool);
+    open.ended?.resolve();
   }
 
   /** Notes a successful call that was made on behalf of the call `seq`, by a tool or by an agent. */
@@ -70,11 +73,8 @@ export class CallHistory {
 
   /** Resolves when the calls before the call `seq` whose tools match one of the patterns have ended; undefined when they have. */
   ended(seq: number, patterns: readonly string[]): Promise<unknown> | undefined {
-    const waited = [...this.#open].filter(
-      ([number, { tool }]) => number < seq && patterns.some((pattern) => matchesPattern(pattern, tool)),
-    );
-    if (waited.length === 0) return undefined;
-    return Promise.all(waited.map(([, open]) => endOf(open)));
+    const waited = this.#open.filter((open) => open.seq < seq && patterns.some((pattern) => matchesPattern(pattern, open.tool)));
+    return waited.length === 0 ? undefined : Promise.all(waited.map(endOf));
   }
 
   /** The calls before the call `seq` that have ended, and for a call that is made on its behalf (`within`), those that were so before. */

@@ -20,8 +20,8 @@ interface Waiting {
 export class HostHold {
   readonly #quotas: CallQuotas;
   readonly #waiting: Waiting[] = [];
-  /** Calls that have begun and wait for no other call. */
-  readonly #atWork = new Set<Call>();
+  /** Number of calls that have begun and wait for no other call. */
+  #atWork = 0;
   #reserved = 0;
   #turns: Promise<void> = Promise.resolve();
 
@@ -69,10 +69,10 @@ export class HostHold {
     });
   }
 
-  /** Says whether a call is at work: it has begun, has not ended, and waits for no call of its tool. */
-  works(call: Call, works: boolean): void {
-    if (works) this.#atWork.add(call);
-    else if (this.#atWork.delete(call)) this.#next();
+  /** A call begins to work, or ends it: it has begun, has not ended, and waits for no call of its tool. */
+  works(works: boolean): void {
+    this.#atWork += works ? 1 : -1;
+    if (!works) this.#next();
   }
 
   /** Gives one call of the run its turn in each round of the event loop, so that other runs keep their share of it. */
@@ -95,7 +95,7 @@ export class HostHold {
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#atWork.size === 0 || this.#reserved + bytes <= this.#quotas.journalLeft;
+    return this.#atWork === 0 || this.#reserved + bytes <= this.#quotas.journalLeft;
   }
 
   /** Grants the reservation that is first, if it fits now. The next one is looked at when that one is counted. */
@@ -128,6 +128,7 @@ class Call implements CallHold {
   #result = 0;
   #worked = 0;
   #begun = false;
+  #works = false;
   /** Calls of its tool that have not ended. */
   #nested = 0;
 
@@ -179,7 +180,10 @@ class Call implements CallHold {
   }
 
   #tell(): void {
-    this.#all.works(this, this.#begun && this.#nested === 0);
+    const works = this.#begun && this.#nested === 0;
+    if (works === this.#works) return;
+    this.#works = works;
+    this.#all.works(works);
   }
 
   #hold(reserved: number, result: number): void {

@@ -8,10 +8,11 @@ import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQue
 
 /** A call without an end, and its packed messages. */
 interface OpenEntry {
+  readonly call: GuestCall;
   readonly start: number;
   readonly io: CallIo;
   /** Null until the call is packed, because a large one is written in pieces. */
-  call: Packed | null;
+  packed: Packed | null;
   reply: Packed | null;
 }
 
@@ -31,7 +32,8 @@ const NO_FACTS: CallFacts = { behalfOf: () => undefined, costOf: () => undefined
 export class CallJournal {
   readonly #messages = new PackedMessages();
   readonly #ended: (EndedCall | JournalEntry)[] = [];
-  readonly #open = new Map<GuestCall, OpenEntry>();
+  /** The open calls, in the order in which they were opened. A list, because most are open alone, and a map allocates memory for each. */
+  readonly #open: OpenEntry[] = [];
   readonly #onEntry: ((entry: JournalEntry) => void) | undefined;
   readonly #facts: CallFacts;
   /** From where the beginnings of calls count. It is earlier if the run is repeated: its recorded calls take the time that they took. */
@@ -61,21 +63,25 @@ export class CallJournal {
 
   /** Adds a call, whose message {@link pack} then stores. */
   open(call: GuestCall, io: CallIo): void {
-    this.#open.set(call, { start: performance.now(), io, call: null, reply: null });
+    this.#open.push({ call, start: performance.now(), io, packed: null, reply: null });
+  }
+
+  #openOf(call: GuestCall): OpenEntry | undefined {
+    return this.#open.find((open) => open.call === call);
   }
 
   /** Stores the message of a call; `json` is its JSON. */
   pack(call: GuestCall, json: Json): Packed {
     const packed = this.#messages.add(call, json);
-    const open = this.#open.get(call);
-    if (open !== undefined) open.call = packed;
+    const open = this.#openOf(call);
+    if (open !== undefined) open.packed = packed;
     return packed;
   }
 
   /** Stores the answer with which the call will be closed; `json` is its JSON. Returns the number of its bytes. */
   answer(call: GuestCall, reply: FinalReply, json: Json): number {
     const packed = this.#messages.add(reply, json);
-    const open = this.#open.get(call);
+    const open = this.#openOf(call);
     if (open !== undefined) open.reply = packed;
     return packedSize(packed);
   }
@@ -84,7 +90,7 @@ export class CallJournal {
   close(call: GuestCall, reply: FinalReply, spent?: AskSpent, from?: EarlierCall): void {
     const ended = this.#endOf(call, reply, spent, from);
     if (ended === null) return;
-    this.#open.delete(call);
+    this.drop(call);
     this.#keep(ended);
   }
 
@@ -95,11 +101,12 @@ export class CallJournal {
   }
 
   #endOf(call: GuestCall, reply: FinalReply, spent: AskSpent | undefined, from: EarlierCall | undefined): EndedCall | null {
-    const open = this.#open.get(call);
+    const open = this.#openOf(call);
     if (open === undefined) return null;
-    const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
+    const { queries } = open.io;
+    const asked = queries.length === 0 ? queries : queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
-    const packed = open.call ?? this.#messages.add(call);
+    const packed = open.packed ?? this.#messages.add(call);
     return {
       call: headOf(call),
       packed,
@@ -121,14 +128,16 @@ export class CallJournal {
 
   /** Ends a call with its recorded entry. */
   repeat(call: GuestCall, entry: JournalEntry): void {
-    if (!this.#open.delete(call)) return;
+    if (!this.drop(call)) return;
     this.#zero = Math.min(this.#zero, performance.now() - entry.begin - entry.ms);
     this.#keep(entry);
   }
 
-  /** Removes an open call, because another run will answer it. */
-  drop(call: GuestCall): void {
-    this.#open.delete(call);
+  /** Removes an open call, because another run will answer it. Returns whether it was open. */
+  drop(call: GuestCall): boolean {
+    const place = this.#open.findIndex((open) => open.call === call);
+    if (place >= 0) this.#open.splice(place, 1);
+    return place >= 0;
   }
 
   /**
@@ -136,7 +145,7 @@ export class CallJournal {
    * gives the usage of an `ask`.
    */
   finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): void {
-    for (const [call, { io }] of [...this.#open]) this.close(call, { t: 'halt', error: sentTo(io) ?? halted }, spent(call));
+    for (const { call, io } of [...this.#open]) this.close(call, { t: 'halt', error: sentTo(io) ?? halted }, spent(call));
   }
 
   #keep(ended: EndedCall | JournalEntry): void {

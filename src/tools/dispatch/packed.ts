@@ -102,15 +102,39 @@ export function headOf(call: GuestCall): CallHead {
   return call.t === 'ask' ? { kind: 'ask', seq, at, model: call.model } : { kind: 'prompt', seq, at, text: call.text };
 }
 
+/** What an entry has after what its kind has. */
+interface EndOfEntry extends EndFacts {
+  readonly at: CallSite;
+  readonly asked?: readonly ForkQuery[];
+  readonly outcome: JournalOutcome;
+}
+
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({ call, packed, asked: queries, outcome: ended, facts }: EndedCall): JournalEntry {
-  const { kind, seq, at } = call;
-  const asked = queries.length === 0 ? {} : { asked: queries };
-  const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  const rest = { at, ...asked, outcome, ...facts };
-  if (kind === 'prompt') return { kind, seq, text: call.text, ...rest };
-  if (kind === 'tool') return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), rest);
-  return Object.assign(withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options'), rest);
+export function entryOf(ended: EndedCall): JournalEntry {
+  const { call, packed } = ended;
+  const { kind, seq } = call;
+  if (kind === 'prompt') return filled({ kind, seq, text: call.text }, ended);
+  if (kind === 'tool') return filled(withPacked({ kind, seq, name: call.name }, packed, 'args'), ended);
+  return filled(withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options'), ended);
+}
+
+/** Adds the end of an entry, field by field: to copy the fields from objects takes three times as long. */
+function filled<T extends object>(target: T, { call, asked, outcome, facts }: EndedCall): T & EndOfEntry {
+  const entry: { -readonly [Field in keyof EndOfEntry]?: EndOfEntry[Field] } = target;
+  entry.at = call.at;
+  if (asked.length > 0) entry.asked = asked;
+  entry.outcome = 'start' in outcome ? withPacked({ ok: true }, outcome, 'value') : outcome;
+  entry.spent = facts.spent;
+  entry.work = facts.work;
+  entry.begin = facts.begin;
+  entry.ms = facts.ms;
+  entry.cost = facts.cost;
+  entry.from = facts.from;
+  entry.called = facts.called;
+  entry.refused = facts.refused;
+  entry.flow = facts.flow;
+  // All of them were just set.
+  return entry as T & EndOfEntry;
 }
 
 /** The same query with a packed value. */

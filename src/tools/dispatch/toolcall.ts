@@ -13,7 +13,7 @@ import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
 import { type CallQuestion, hasCallRules, patternsBefore } from '../policy/decide.ts';
 import type { Denial, PolicyGuard } from '../policy/guard.ts';
 import { checkArguments } from './arguments.ts';
-import { type CallingRun, notify, type ToolCall } from './context.ts';
+import { type CallingRun, type DispatchContext, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
 import { digestOf, valueFrom } from './large.ts';
 import { callDigest } from './numbers.ts';
@@ -27,9 +27,15 @@ const MAX_DEPTH = 32;
 
 /** Calls a tool: authorize, check the arguments, invoke, audit. Rejects with `ToolError` or `Halt`. */
 export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
-  const { telemetry } = run.context;
-  using measure = new CallMeasure(run.context, call);
-  return await telemetry.span(measure.span, (span) => answerCall(run, call, span));
+  const measure = new CallMeasure(run.context, call);
+  try {
+    return await run.context.telemetry.span(measure.span, (span) => answerCall(run, call, span));
+  } catch (error) {
+    measure.failed(error);
+    throw error;
+  } finally {
+    measure.end();
+  }
 }
 
 async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<TaggedJson> {
@@ -43,11 +49,11 @@ async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<
     const value = await invoke(run, tool, args, own, (name, values) =>
       callNested(run, own, `${call.id()}.${callDigest(tool.canonicalName, call.args)}.${++nested}`, name, values),
     );
-    await audit(run, call, { ok: true, value }, start);
+    if (run.context.audit !== undefined) await audit(run, run.context.audit, call, { ok: true, value }, start);
     if (run.context.telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
     return value;
   } catch (error) {
-    await audit(run, call, outcomeOf(replyFor(error)), start);
+    if (run.context.audit !== undefined) await audit(run, run.context.audit, call, outcomeOf(replyFor(error)), start);
     throw error;
   }
 }
@@ -173,12 +179,12 @@ async function callNested(
 
 async function audit(
   { context }: CallingRun,
+  record: NonNullable<DispatchContext['audit']>,
   { name, args, site, depth }: ToolCall,
   outcome: JournalOutcome,
   start: number,
 ): Promise<void> {
-  const { audit: record, turn, host } = context;
-  if (record === undefined) return;
+  const { turn, host } = context;
   const ms = performance.now() - start;
   const { sessionId, turnIndex } = turn;
   const entry = {

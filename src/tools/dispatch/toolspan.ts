@@ -6,7 +6,7 @@ import { replyFor } from './outcome.ts';
 import { Suspended } from './suspended.ts';
 
 /** The span and the metric of one call. */
-export class CallMeasure implements Disposable {
+export class CallMeasure {
   /** The span, which is active in everything that the tool starts. */
   readonly span: SpanInit;
   readonly #telemetry: Telemetry;
@@ -17,18 +17,19 @@ export class CallMeasure implements Disposable {
   constructor({ telemetry, tools }: DispatchContext, call: ToolCall) {
     this.#telemetry = telemetry;
     this.#tool = tools.lookup(call.name);
-    const errorType = (error: unknown): string | null => {
-      this.#failure = errorTypeOf(error);
-      return this.#failure;
-    };
     const tool = this.#tool;
     // The span has the name of the tool only if there is one: SDKs count spans by their names.
     const name = tool === undefined ? OPERATION : `${OPERATION} ${tool.canonicalName}`;
-    this.span = { name, attributes: () => attributesOf(call, tool, telemetry.content), errorType };
+    this.span = { name, attributes: () => attributesOf(call, tool, telemetry.content), errorType: errorTypeOf };
+  }
+
+  /** The call ends with this error. */
+  failed(error: unknown): void {
+    this.#failure = errorTypeOf(error);
   }
 
   /** The call has ended. */
-  [Symbol.dispose](): void {
+  end(): void {
     this.#telemetry.record('gen_ai.execute_tool.duration', (performance.now() - this.#begun) / 1000, {
       [ATTR.operation]: OPERATION,
       [ATTR.toolName]: this.#tool?.canonicalName,
