@@ -8,7 +8,7 @@ import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts
 import type { Watcher } from './events.ts';
 import type { Metrics } from './metrics.ts';
 import type { Approve, RepairOptions, StepOptions } from './options.ts';
-import { AskQuota, tokensOfAsks } from './quota.ts';
+import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
 import { countedAttempts, firstWithProgram, limitsAfter } from './record/attempt.ts';
 import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
@@ -26,8 +26,8 @@ import {
 } from './record/suspension.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import type { DrivenSession } from './sessions/lease.ts';
-import type { KeptTurn, Point } from './sessions/point.ts';
-import type { ClaimedSession, SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
+import type { KeptTurn } from './sessions/point.ts';
+import type { SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
 import { paidBy } from './spent.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, continuationAfter } from './suspend/resume.ts';
@@ -35,7 +35,7 @@ import { programDigest, verifiedApproval, verifiedPlans } from './suspend/signed
 import type { StepTenant } from './tenant.ts';
 import type { Consultation, Means } from './turn/consult.ts';
 import { readReply, sectionsOf, type TurnInput } from './turn/input.ts';
-import type { EarlierRun, TurnHost, TurnStart } from './turn/request.ts';
+import type { EarlierRun, TurnHost, TurnRequest, TurnStart } from './turn/request.ts';
 
 /** The settings that all steps of a controller share. */
 export interface Stepper {
@@ -67,33 +67,23 @@ export interface Stepper {
 /** One step under way. */
 export interface Step {
   readonly stepper: Stepper;
-  readonly claimed: DrivenSession;
-  readonly state: SessionState;
-  readonly point: Point;
+  /** The session, with the point at which its turn continues: after each attempt that was stored, another one. */
+  readonly session: DrivenSession;
   readonly options: StepOptions;
-  /** Whether the last attempt may have ended its process, so that the next one must not run beside others. */
-  readonly isDangerous: boolean;
   readonly watcher: Watcher;
   readonly tenant: StepTenant;
   /** The monotonic clock at the beginning of the step, milliseconds. */
   readonly begun: number;
 }
 
-/** The plan of one turn. */
-export interface TurnPlan extends Consultation {
-  /** Number of this attempt, from 1. */
-  readonly attempt: number;
-  /** Limits of this execution. */
-  readonly limits: LimitValues;
-  readonly quota: AskQuota | null;
-  /** The execution to continue; null for a turn that runs from its beginning. */
-  readonly earlier: EarlierRun | null;
-  /** The stored turn before this attempt; null for a new turn. */
-  readonly before: StartedTurn | null;
-  /** The earlier attempts, which did not decide the turn. */
-  readonly attempts: readonly FailedAttempt[];
-  /** Why the program decides the turn without running; absent for one that runs. */
-  readonly refused?: string;
+/** The turn as it is stored before the next attempt; null for a new turn. */
+export function startedIn({ session: { next } }: Pick<Step, 'session'>): StartedTurn | null {
+  return next.kind === 'fresh' ? null : next.started;
+}
+
+/** Whether the last attempt may have ended its process, so that the next one must not run beside others. */
+export function isDangerous(step: Step): boolean {
+  return startedIn(step)?.deaths?.some(({ instance }) => instance !== null) === true;
 }
 
 /** This host's limits for one turn. */
@@ -105,11 +95,9 @@ export function ownLimits({ stepper: { host, limits }, options }: Step): LimitVa
  * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
  * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
  */
-export function reasonToHalt(
-  { host, maxAttempts, onExpired, mayWait }: Stepper,
-  { state, cancelled }: ClaimedSession,
-  point: Point,
-): HaltReason | null {
+export function reasonToHalt({ stepper, session }: Step): HaltReason | null {
+  const { host, maxAttempts, onExpired, mayWait } = stepper;
+  const { state, cancelled, next: point } = session;
   if (point.kind === 'fresh') return null;
   const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
   if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
@@ -129,36 +117,76 @@ export function reasonToHalt(
   return null;
 }
 
-/** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
-export function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
-  const { state, options, stepper } = step;
+/** Requests to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
+export function continuedRequest(step: Step, point: WaitingTurn | KeptTurn): TurnRequest {
+  const { stepper, session } = step;
+  const { state } = session;
   const { started } = point;
-  const { reply, agent, attempts } = started;
+  const { attempts } = started;
   const whole = tighten(ownLimits(step), started.limits);
   const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   const approved = approvedBefore(step, started);
-  const consultation = storedReply(state, started, reply ?? '');
+  const consultation = storedReply(state, started, started.reply ?? '');
   const suspended = trusted(step, started, consultation.input);
-  const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
-  const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
   const [turn, now] = [state.nextTurn, stepper.host.clock.now()];
+  const earlier =
+    point.kind === 'kept'
+      ? continuationAfter(turn, point.progress, suspended, approved, now, limits)
+      : continuation(turn, suspended ?? point.suspended, approved, now, limits);
+  const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
+  return requestOf(step, consultation, limits, earlier, tokensOfAsks(journal));
+}
+
+/** One attempt at the turn of a step. `asked`: model tokens of its earlier asks. */
+export function requestOf(
+  step: Step,
+  { input, reply, agent }: Consultation,
+  limits: LimitValues,
+  earlier: EarlierRun | null,
+  asked = 0,
+): TurnRequest {
+  const { session, options, stepper, tenant } = step;
+  const { state, fence } = session;
+  const { approval, requiresApproval = false } = options;
+  const started = startedIn(step);
+  const attempts = started?.attempts ?? [];
+  const quota = quotaOf(resolveCeilings(options), state.spent.tokens + (agent?.tokens ?? 0) + asked);
   return {
-    ...consultation,
-    attempt: started.attempt + 1,
-    limits,
-    quota: quotaOf(resolveCeilings(options), spent),
-    earlier:
-      point.kind === 'kept'
-        ? continuationAfter(turn, point.progress, suspended, approved, now, limits)
-        : continuation(turn, suspended ?? point.suspended, approved, now, limits),
-    before: started,
-    attempts,
+    ...{ sid: state.sid, turn: state.nextTurn, prev: state.head, progress: state.progress },
+    ...{ called: state.called ?? [], origins: state.origins },
+    ...{ input, reply, agent, limits, earlier: earlier ?? undefined, attempts, attempt: 1 + (started?.attempt ?? 0) },
+    ...{ fence, origin: state.sid, signal: options.signal, tenant: tenant.id ?? undefined },
+    approval: { requiresApproval, approval },
+    values: quota === null ? undefined : { [ASK_QUOTA]: quota },
+    // A program that may run as it is must not end the session, because nobody can be asked for a better one.
+    strict: mayAsk(step, agent) && quota?.tokensLeft !== 0,
+    onChanged: repairOf(step).changed,
+    plan: planRequest(step, attempts, input),
+    plans: plansFor(step, started, input),
+    bound: options.bound,
+    mayAct: () => stepper.coordinator.lasts(session),
   };
 }
 
+/** Whether the agent may be asked for another program of the turn. */
+export function mayAsk(step: Step, agent: AgentUse | null | undefined): boolean {
+  return agent != null && step.options.agent.fixed !== true && agent.asks <= maxReasksOf(step);
+}
+
+/** Most further replies of a turn. */
+export function maxReasksOf({ options, stepper }: Step): number {
+  return resolveCeilings({ ...options, maxReasks: options.maxReasks ?? stepper.maxReasks }).maxReasks;
+}
+
+/** How programs of the step are corrected. */
+export function repairOf({ options, stepper }: Step): RepairOptions {
+  return options.repair ?? stepper.repair;
+}
+
 /** The answers to plans that count for a program: those of earlier attempts, and of this one if it is the program that was shown. */
-export function plansFor({ stepper, state }: Step, started: StartedTurn | null, input: TurnInput): readonly SignedPlan[] {
+export function plansFor({ stepper, session }: Step, started: StartedTurn | null, input: TurnInput): readonly SignedPlan[] {
   const { keyring, keys = keyring } = stepper.host;
+  const { state } = session;
   const first = firstWithProgram(started?.attempts ?? []);
   const program = programDigest(input);
   return verifiedPlans(keys, { sid: state.sid, turn: state.nextTurn }, started?.plans ?? []).filter(
@@ -167,8 +195,9 @@ export function plansFor({ stepper, state }: Step, started: StartedTurn | null, 
 }
 
 /** What a person has to approve of a program; undefined when its plan needs no approval. */
-export function planRequest(step: Step, { before, attempts, input }: TurnPlan): PlanRequest | undefined {
+function planRequest(step: Step, attempts: readonly FailedAttempt[], input: TurnInput): PlanRequest | undefined {
   const approve = step.options.approve ?? step.stepper.approve;
+  const before = startedIn(step);
   const began = before?.plans !== undefined || waitsForPlan(before?.suspended ?? null);
   if (approve !== 'plan' && !began) return undefined;
   const plans = plansFor(step, before, input);
@@ -217,8 +246,9 @@ function askedAgain({ keyring, keys = keyring }: Stepper['host'], given: SignedP
 }
 
 /** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
-export function approvedBefore({ stepper, state }: Step, { suspended }: StartedTurn): string | null {
+export function approvedBefore({ stepper, session }: Step, { suspended }: StartedTurn): string | null {
   const { keyring, keys = keyring } = stepper.host;
+  const { state } = session;
   return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
 }
 
@@ -233,8 +263,8 @@ export function wallMsLeft({ stepper, options, begun }: Step): number {
 }
 
 /** What is left for the replies of a turn, after these attempts. Throws `AgentError` (`ERR_QUOTA`) when a total is used up. */
-export function leftForReplies({ state, tenant }: Step, ceilings: ResolvedCeilings, attempts: readonly FailedAttempt[]): Means {
-  const { tokens, money } = allowance(state, ceilings);
+export function leftForReplies({ session, tenant }: Step, ceilings: ResolvedCeilings, attempts: readonly FailedAttempt[]): Means {
+  const { tokens, money } = allowance(session.state, ceilings);
   const rest = money === null ? null : money - nanosOf(paidBy(attempts));
   return { tokens: least(tokens, tenant.tokens), money: least(rest, tenant.money) };
 }
@@ -250,42 +280,30 @@ export function costLimit(money: Nanos | null, agent: AgentUse | null): LimitOpt
 }
 
 /** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
-export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
+function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
   if (maxTokens === undefined) return null;
   return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
 }
 
 /** The turn as the store keeps it. A turn that continues, or that takes another attempt, keeps the limits with which it began. */
-export function startedTurn(
-  { state, stepper }: Step,
-  plan: TurnPlan,
-  { startedAt, nonce }: Omit<TurnStart, 'limits'>,
-): StartedTurn {
-  const { attempt, reply, agent, earlier, before, attempts } = plan;
-  const isFirst = earlier === null && attempts.length === 0;
-  const limits = (isFirst ? null : before?.limits) ?? plan.limits;
-  const suspended = (earlier === null ? null : before?.suspended) ?? null;
-  const { instance: runner } = stepper.coordinator;
+export function startedTurn(step: Step, request: TurnRequest, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
+  const { sid, turn, attempt = 1, reply = null, agent = null, earlier, attempts = [] } = request;
+  const before = startedIn(step);
+  const isFirst = earlier === undefined && attempts.length === 0;
+  const limits = (isFirst ? null : before?.limits) ?? limitsOf(step, request);
+  const suspended = (earlier === undefined ? null : before?.suspended) ?? null;
+  const { instance: runner } = step.stepper.coordinator;
   const { plans, deaths } = before ?? {};
-  return {
-    sid: state.sid,
-    turn: state.nextTurn,
-    attempt,
-    startedAt,
-    nonce,
-    limits,
-    runner,
-    reply,
-    agent,
-    suspended,
-    attempts,
-    plans,
-    deaths,
-  };
+  return { ...{ sid, turn, attempt, startedAt, nonce, limits, runner, reply, agent, suspended }, attempts, plans, deaths };
+}
+
+/** The limits of a requested attempt. */
+export function limitsOf({ stepper }: Step, { limits = {} }: TurnRequest): LimitValues {
+  return tighten(stepper.host.executor.limits, limits);
 }
 
 /** A call as the store keeps it. */
-export function storedStep({ state }: Step, { earlier, before, attempts }: TurnPlan, call: KeptCall): StoredStep {
-  const since = earlier === null ? null : lastWait(before?.suspended ?? null);
-  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since, attempt: countedAttempts(attempts) } satisfies KeptBody };
+export function storedStep(step: Step, { turn, earlier, attempts = [] }: TurnRequest, call: KeptCall): StoredStep {
+  const since = earlier === undefined ? null : lastWait(startedIn(step)?.suspended ?? null);
+  return { turn, seq: call.seq, body: { ...call, since, attempt: countedAttempts(attempts) } satisfies KeptBody };
 }

@@ -3,17 +3,17 @@ import { callDepth } from '../tools/index.ts';
 import { AgentError } from './agents/index.ts';
 import { type TakeApart, takeApart } from './apart.ts';
 import { resolveCeilings } from './ceilings.ts';
-import { decideTurn, planTurn, wasInterrupted } from './decide.ts';
+import { decideTurn, requestTurn, wasInterrupted } from './decide.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
-import { reasonToHalt, type Step, type Stepper, startedTurn } from './plan.ts';
+import { isDangerous, reasonToHalt, type Step, type Stepper, startedIn, startedTurn } from './plan.ts';
 import type { TurnRecord } from './record/record.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { deathsOf } from './sessions/deaths.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import type { DrivenSession } from './sessions/lease.ts';
 import { type Point, pointOf } from './sessions/point.ts';
-import type { NextTurn, StartedTurn } from './sessions/store.ts';
+import type { StartedTurn } from './sessions/store.ts';
 import { costs } from './spent.ts';
 import { StepTenant } from './tenant.ts';
 
@@ -24,7 +24,7 @@ import { StepTenant } from './tenant.ts';
  */
 export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
   for (;;) {
-    const taken = await takeHere(stepper, sid, options, keepLease);
+    const taken = await holding(stepper, sid, options, (step) => takeTurn(step, keepLease));
     if ('record' in taken) return taken.record;
     const { coordinator } = stepper;
     const record = await takeApart({ coordinator, takeApart: taken.takeApart }, taken.started, options.signal);
@@ -37,30 +37,20 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
 /** A turn that was decided here, or a started turn for a process of its own. */
 type Taken = { readonly record: TurnRecord } | { readonly started: StartedTurn; readonly takeApart: TakeApart };
 
-function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  return holding(stepper, sid, options, (claimed, held) => takeTurn(stepper, claimed, held, keepLease));
-}
-
 /**
  * Consults the agent for the next turn of an open session, stores the reply, and releases the session. The caller holds the session's
  * lock in this process. False when no reply is needed.
  */
 export function takeReply(stepper: Stepper, sid: string, options: StepOptions): Promise<boolean> {
-  return holding(stepper, sid, options, async (claimed, held) => {
-    const { coordinator } = stepper;
-    const isStored = await storeReply(await stepOf(stepper, claimed, held));
-    await coordinator.release(claimed);
+  return holding(stepper, sid, options, async (step) => {
+    const isStored = await storeReply(step);
+    await stepper.coordinator.release(step.session);
     return isStored;
   });
 }
 
 /** Runs `work` for an open session under its lease. `work` gives the lease up unless it throws. */
-async function holding<T>(
-  stepper: Stepper,
-  sid: string,
-  options: StepOptions,
-  work: (claimed: DrivenSession, options: StepOptions) => Promise<T>,
-): Promise<T> {
+async function holding<T>(stepper: Stepper, sid: string, options: StepOptions, work: (step: Step) => Promise<T>): Promise<T> {
   const { coordinator, host } = stepper;
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
@@ -71,8 +61,8 @@ async function holding<T>(
     await coordinator.mustAgree(state);
     if (claimed.cancelled) lost.abort();
     host.replay.restore(sid, claimed.used);
-    const held = () => work(claimed, { ...options, signal });
-    return await coordinator.during(claimed, () => lost.abort(), held);
+    using _held = coordinator.hold(claimed, () => lost.abort());
+    return await work(await stepOf(stepper, claimed, { ...options, signal }));
   } catch (error) {
     // Another process drives the session, or will. So this process drops what it keeps for the session, and stores nothing of this
     // failure.
@@ -109,15 +99,15 @@ export function staysOpen(error: AgentError, { onUnanswered }: Pick<StepOptions,
   return error.retryable && onUnanswered === 'leave';
 }
 
-async function takeTurn(stepper: Stepper, found: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  const step = await stepOf(stepper, found, options);
-  const { claimed, point, watcher } = step;
-  const reason = reasonToHalt(stepper, claimed, point);
+async function takeTurn(step: Step, keepLease: boolean): Promise<Taken> {
+  const { stepper, session, options, watcher } = step;
+  const { takeApart: apart } = stepper;
+  const reason = reasonToHalt(step);
   const count = (record: TurnRecord | null): void => void (record === null || stepper.metrics.record(record));
-  const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason, null, count);
+  const halted = reason === null ? null : await stepper.coordinator.halt(session, reason, null, count);
   if (halted !== null) return { record: await tell(stepper, halted, watcher) };
-  if (stepper.takeApart !== null && step.isDangerous && runsApart(point, options.signal))
-    return { started: point.started, takeApart: stepper.takeApart };
+  if (apart !== null && isDangerous(step) && runsApart(session.next, options.signal))
+    return { started: session.next.started, takeApart: apart };
   return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
 }
 
@@ -125,14 +115,12 @@ async function stepOf(stepper: Stepper, found: DrivenSession, options: StepOptio
   const { executor, clock } = stepper.host;
   const tenant = new StepTenant(executor.tenants, options.tenant);
   const watcher = new Watcher(options.onEvent);
-  const claimed = { ...found, next: await judged(found.next, stepper.coordinator) };
-  const point = pointOf(claimed);
-  const isDangerous = point.kind !== 'fresh' && point.started.deaths?.some(({ instance }) => instance !== null) === true;
-  return { stepper, claimed, state: claimed.state, point, isDangerous, options, watcher, tenant, begun: clock.monotonic() };
+  const next = pointOf({ ...found, next: await judged(found.next, stepper.coordinator) });
+  return { stepper, session: { ...found, next }, options, watcher, tenant, begun: clock.monotonic() };
 }
 
 /** The next turn, with the attempts that count by now. */
-async function judged(next: NextTurn, { instance, store }: SessionCoordinator): Promise<NextTurn> {
+async function judged(next: Point, { instance, store }: SessionCoordinator): Promise<Point> {
   if (next.kind === 'fresh' || next.started.attempt === 0) return next;
   const deaths = deathsOf(next.started, instance, (await store.hosts?.list()) ?? []);
   return {
@@ -143,15 +131,17 @@ async function judged(next: NextTurn, { instance, store }: SessionCoordinator): 
 
 /** Stores the reply of a turn that has none yet. This begins no attempt: the next one uses the stored reply. */
 async function storeReply(step: Step): Promise<boolean> {
-  const { stepper, claimed, state, point, options } = step;
+  const { stepper, session, options } = step;
   const { host, coordinator } = stepper;
+  const { state, next: point } = session;
   if (point.kind === 'waiting' || point.kind === 'kept' || (point.kind === 'interrupted' && point.started.reply !== null))
     return false;
   if (state.nextTurn > resolveCeilings(options).maxTurns) return false;
-  const plan = (await planTurn(step, point))();
-  if (plan.reply === null) return false;
-  const start = plan.earlier ?? { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
-  await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0, runner: null }, claimed);
+  const request = (await requestTurn(step))();
+  if (request.reply === null) return false;
+  const start = request.earlier ?? { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
+  const attempt = startedIn(step)?.attempt ?? 0;
+  await coordinator.start({ ...startedTurn(step, request, start), attempt, runner: null }, session);
   return true;
 }
 

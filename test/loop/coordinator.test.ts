@@ -53,16 +53,13 @@ it('a call that its store cannot keep is tried again within its turn, and not af
     throw new StoreError('io', 'the disk is full');
   };
   const claimed = await coordinator.claim('a');
-  let keeping: Promise<void> | undefined;
-  await coordinator.during(
-    claimed,
-    () => {},
-    () => {
-      keeping = coordinator.keep(claimed, { turn: 1, seq: 1, body: {} });
-      keeping.catch(() => {});
-      return again.promise;
-    },
-  );
+  let keeping: Promise<void>;
+  {
+    using _held = coordinator.hold(claimed, () => {});
+    keeping = coordinator.keep(claimed, { turn: 1, seq: 1, body: {} });
+    keeping.catch(() => {});
+    await again.promise;
+  }
   await expect(keeping).rejects.toThrow('the disk is full');
   expect(kept).toHaveLength(2);
 });
@@ -80,15 +77,12 @@ it('issue 43: a process that gives up a session writes nothing over an attempt w
     return false;
   };
   const end = coordinator.start({ ...begun, attempt: 0, nonce: 'o' }, claimed);
-  await coordinator.during(
-    claimed,
-    () => {},
-    async () => {
-      const given = coordinator.abandon();
-      arrived.resolve();
-      await Promise.all([given, end]);
-    },
-  );
+  {
+    using _held = coordinator.hold(claimed, () => {});
+    const given = coordinator.abandon();
+    arrived.resolve();
+    await Promise.all([given, end]);
+  }
   expect(written.map(({ nonce }) => nonce)).toEqual(['o']);
 });
 
@@ -136,11 +130,10 @@ it('issue 48: a process that another system gives its sessions says that it live
 describe('recovering', () => {
   it('names open sessions by id, but none that this process is in a turn of', async () => {
     const { coordinator } = await coordinated('a', 'b');
-    await coordinator.during(
-      await coordinator.claim('a'),
-      () => {},
-      async () => expect(await coordinator.recover()).toEqual(['b']),
-    );
+    {
+      using _held = coordinator.hold(await coordinator.claim('a'), () => {});
+      expect(await coordinator.recover()).toEqual(['b']);
+    }
     expect(await coordinator.recover()).toEqual(['a', 'b']);
   });
 

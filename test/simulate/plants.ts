@@ -208,10 +208,10 @@ export const PLANTS: readonly Plant[] = [
   ),
   // Attempts at a turn.
   repair(
-    'loop/decide',
+    'loop/plan',
     'a call does not ask whether its process may act',
-    'mayAct: () => coordinator.lasts(claimed),',
-    'mayAct: () => claimed !== null,',
+    'mayAct: () => stepper.coordinator.lasts(session),',
+    'mayAct: () => session !== null,',
     inFlight,
   ),
   repair(
@@ -238,8 +238,8 @@ export const PLANTS: readonly Plant[] = [
   repair(
     'loop/decide',
     'an attempt is not stored before its agent is asked again',
-    '  await stepper.coordinator.start(started, claimed);\n  const { sid, nextTurn: turn } = state;',
-    '  const { sid, nextTurn: turn } = state;',
+    '  await stepper.coordinator.start(started, session);\n  watcher.emit',
+    '  watcher.emit',
     'the record of a turn knows its attempts',
     attempts,
   ),

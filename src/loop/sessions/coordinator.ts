@@ -183,14 +183,12 @@ export class SessionCoordinator {
     await this.store.logged(sid, turn, holding.fence, keep);
   }
 
-  /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
-  async during<T>({ holding }: DrivenSession, onLost: () => void, work: () => Promise<T>): Promise<T> {
+  /**
+   * Renews the lease until the result is disposed. Calls `onLost` once if the lease is lost or the end of the session is requested.
+   */
+  hold({ holding }: DrivenSession, onLost: () => void): Disposable {
     this.#leases.hold(holding, onLost);
-    try {
-      return await work();
-    } finally {
-      this.#leases.drop(holding.sid);
-    }
+    return { [Symbol.dispose]: () => this.#leases.drop(holding.sid) };
   }
 
   /** Gives up every turn under way, so that other processes run them again. */
@@ -347,7 +345,7 @@ export class SessionCoordinator {
   }
 
   /** Releases the session, so that another process can claim it at once. */
-  release({ state: { sid }, fence }: ClaimedSession): Promise<void> {
+  release({ state: { sid }, fence }: Pick<ClaimedSession, 'state' | 'fence'>): Promise<void> {
     this.#known.delete(sid);
     return this.store.release(sid, fence);
   }

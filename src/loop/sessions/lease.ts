@@ -1,6 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
+import type { Point } from './point.ts';
 import type { ClaimedSession, Held, Lease, SessionStore, StartedTurn } from './store.ts';
 
 /** Default length of a lease. */
@@ -27,8 +28,9 @@ export interface Holding extends Held {
   begun?: StartedTurn | null;
 }
 
-/** A session that this process drives. */
-export interface DrivenSession extends ClaimedSession {
+/** A session that this process drives. A step puts the point at which it continues in the place of `next`. */
+export interface DrivenSession extends Omit<ClaimedSession, 'next'> {
+  readonly next: Point;
   readonly holding: Holding;
 }
 

@@ -14,9 +14,12 @@ export interface KeptTurn {
 /** The start of a session's next turn: as stored, or after the calls that were kept. */
 export type Point = NextTurn | KeptTurn;
 
-/** The point at which a claimed session continues. Throws `StoreError` (`damaged`) for kept calls that cannot be read. */
-export function pointOf({ state, next, steps }: Pick<ClaimedSession, 'state' | 'next' | 'steps'>): Point {
-  if (next.kind === 'fresh') return next;
+/** What a store knows of a session's next turn, whose kept calls may have been read. */
+type Known = Pick<ClaimedSession, 'state' | 'steps'> & { readonly next: Point };
+
+/** The point at which a session continues. Throws `StoreError` (`damaged`) for kept calls that cannot be read. */
+export function pointOf({ state, next, steps }: Known): Point {
+  if (next.kind === 'fresh' || next.kind === 'kept') return next;
   const progress = progressOf(
     steps.map(({ body }) => body),
     countedAttempts(next.started.attempts),
@@ -27,9 +30,9 @@ export function pointOf({ state, next, steps }: Pick<ClaimedSession, 'state' | '
 }
 
 /** The kept calls of a turn that have ended; none for a turn that cannot be read. */
-export function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
+export function keptCalls(session: Known): readonly JournalEntry[] {
   try {
-    const point = pointOf(claimed);
+    const point = pointOf(session);
     return point.kind === 'kept' ? point.progress.journal : [];
   } catch (error) {
     if (error instanceof StoreError) return [];

@@ -22,7 +22,8 @@ import {
   waitingOf,
 } from '../record/suspension.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
-import type { ClaimedSession, SessionState, SessionStore, StartedTurn } from '../sessions/store.ts';
+import type { DrivenSession } from '../sessions/lease.ts';
+import type { SessionState, SessionStore, StartedTurn } from '../sessions/store.ts';
 import { promiseFor, type TurnExecutor } from '../turn/executor.ts';
 import { readReply, sectionsOf } from '../turn/input.ts';
 import { programDigest, signPlan } from './signed.ts';
@@ -217,7 +218,7 @@ export function completionOf(answer: CallAnswer): Completion {
 }
 
 /** The error for a call that does not wait: it was completed before, or it never existed. */
-async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: ClaimedSession, call: string): Promise<CallError> {
+async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: DrivenSession, call: string): Promise<CallError> {
   const [, turn, seq] = /^([1-9]\d{0,8})\.([1-9]\d{0,8})$/.exec(call) ?? [];
   const unknown = new CallError(
     'ERR_CALL_UNKNOWN',

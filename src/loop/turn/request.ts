@@ -48,42 +48,42 @@ export interface TurnRequest {
   /** The envelope of the turn, or why it cannot be read. */
   readonly input: TurnInput;
   /** The agent's usage, only for the record. Null when absent. */
-  readonly agent?: AgentUse | null;
+  readonly agent?: AgentUse | null | undefined;
   /**
    * Canonical names of the tools that were called successfully in earlier turns of the session. When absent, those of earlier turns in this
    * process count.
    */
-  readonly called?: readonly string[];
+  readonly called?: readonly string[] | undefined;
   /** Labels of what the session has read and was given; none when absent. */
   readonly origins?: SessionOrigins | undefined;
   /** State of the progress guard after the previous turn. */
   readonly progress: ProgressState;
   /** Limits tighter than the executor's own; looser values have no effect. */
-  readonly limits?: LimitOptions;
+  readonly limits?: LimitOptions | undefined;
   /** Cancels the turn. */
   readonly signal?: AbortSignal | undefined;
   /** As in the turn's context. */
-  readonly mayAct?: () => boolean;
+  readonly mayAct?: (() => boolean) | undefined;
   /** As in the turn's context. */
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   /** As in the turn's context. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** Number of this attempt at the turn, from 1, which is the default. A higher one may repeat calls of an earlier one. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
   /** The tenant in whose name the turn runs. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** Stores every call before the program goes on; absent if a turn is stored only at its end. */
-  readonly keep?: (call: KeptCall) => Promise<void>;
+  readonly keep?: ((call: KeptCall) => Promise<void>) | undefined;
   /** Awaited when nonce and limits are fixed and nothing has run. If it throws, the turn does not begin. */
-  readonly onStart?: (start: TurnStart) => Promise<void>;
+  readonly onStart?: ((start: TurnStart) => Promise<void>) | undefined;
   /** Must not throw. */
-  readonly onEvent?: LoopListener;
+  readonly onEvent?: LoopListener | undefined;
   /** Hash of the previous turn's record; null or absent for the first. */
-  readonly prev?: string | null;
+  readonly prev?: string | null | undefined;
   /** An earlier execution of this turn, to be continued or repeated. */
-  readonly earlier?: EarlierRun;
+  readonly earlier?: EarlierRun | undefined;
   /** A human's approval, and whether ACTIONS requires it. */
-  readonly approval?: TurnApproval;
+  readonly approval?: TurnApproval | undefined;
   /**
    * The grant to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
    */
@@ -93,22 +93,22 @@ export interface TurnRequest {
   /** Why the program must not run; undefined for one that may. */
   readonly refused?: string | undefined;
   /** People's answers to the plans of the turn, for the record. */
-  readonly plans?: readonly SignedPlan[];
+  readonly plans?: readonly SignedPlan[] | undefined;
   /** The earlier attempts at the turn, which did not decide it. */
-  readonly attempts?: readonly FailedAttempt[];
+  readonly attempts?: readonly FailedAttempt[] | undefined;
   /** Whether what is bound to fail is rejected before it runs, because the program may be corrected; false when absent. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /**
    * Whether another attempt may follow this one; `fixed` is its program with safe corrections, if there are any. Absent: the attempt decides
    * the turn.
    */
-  readonly mayFollow?: (attempt: FailedAttempt, fixed: string | null) => boolean;
+  readonly mayFollow?: ((attempt: FailedAttempt, fixed: string | null) => boolean) | undefined;
   /** What happens to another call of a tool with effects that an earlier attempt called; `ask` when absent. */
   readonly onChanged?: OnChanged | undefined;
   /** The agent's reply, for the record of an attempt that does not decide the turn. */
-  readonly reply?: string | null;
+  readonly reply?: string | null | undefined;
   /** Further values of the turn's context. */
-  readonly values?: Readonly<Record<string, unknown>>;
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A run that is repeated, and its calls that have ended. */
