@@ -38,11 +38,11 @@ import { nextTurnOf, type StartedTurn } from './sessions/store.ts';
 import { costs, tokensOfTurn } from './spent.ts';
 import { continuationAfter } from './suspend/resume.ts';
 import { signApproval } from './suspend/signed.ts';
+import { Attempt, type TurnOutcome, type UndecidedAttempt } from './turn/attempt.ts';
 import { type Consultation, consultAgent, type Means } from './turn/consult.ts';
 import { type Feedback, feedbackOn } from './turn/feedback.ts';
 import { readProgram, sectionsOf } from './turn/input.ts';
 import type { TurnRequest } from './turn/request.ts';
-import { runAttempt, type TurnOutcome, type UndecidedAttempt } from './turn/turn.ts';
 
 /** Whether an earlier attempt at the turn ended its process, or may have. */
 export function wasInterrupted(point: Point): point is Exclude<Point, { readonly kind: 'fresh' }> {
@@ -299,7 +299,7 @@ async function attemptTurn(step: Step, asked: TurnRequest): Promise<TurnOutcome 
       },
       mayFollow: (attempt, fixed) => mayFollow(step, asked, attempt, fixed),
     };
-    const outcome = await runAttempt(host, request, mayWait);
+    const outcome = await new Attempt(host, request, mayWait).run();
     if (outcome.kind === 'suspended' && !mayWait) throw new ConfigError('the executor suspended a turn that cannot be resumed');
     return outcome;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { ConfigError } from '../wire/errors.ts';
 
 /** Source of every value that must be unique or unpredictable. */
 export interface Ids {
@@ -44,4 +45,11 @@ function uuid(source: Buffer): string {
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const SID = /^[\x21-\x7e]{1,128}$/;
+
+/** Throws {@link ConfigError} for a session id that does not fit into a token or one line of a log. */
+export function checkSid(sid: string): void {
+  if (!SID.test(sid)) throw new ConfigError('a session id has 1 to 128 visible ASCII characters and no blanks');
 }

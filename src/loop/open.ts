@@ -3,11 +3,10 @@ import { jsonFrom, orConfigError } from '../wire/foreign.ts';
 import { type Check, checker, checkObject, checkText, listOf, oneOf } from '../wire/options.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
-import { randomIds } from './ids.ts';
+import { checkSid, randomIds } from './ids.ts';
 import { configurationOf, type LoopConfiguration } from './sessions/configuration.ts';
 import { type Admission, checkAdmission, type JsonObject, PLAIN_SETUP, type SessionSetup } from './sessions/setup.ts';
 import { newSession, type SessionParent, type SessionState, type SessionStore } from './sessions/store.ts';
-import { checkSid } from './turn/turn.ts';
 
 /** Options of opening a session. */
 export interface OpenOptions extends LoopConfiguration {

@@ -3,8 +3,8 @@ import { defined } from '../wire/defined.ts';
 import { type Step, startedIn } from './plan.ts';
 import { hostFailure } from './record/decision.ts';
 import type { FailedAttempt, TurnRecord } from './record/record.ts';
+import { Attempt, type UndecidedAttempt } from './turn/attempt.ts';
 import type { TurnHost, TurnRequest } from './turn/request.ts';
-import { runAttempt, type UndecidedAttempt } from './turn/turn.ts';
 
 /**
  * Runs a requested program against mocks, with keys that sign nothing else. Null when it may run for real: it came to its end there, or the
@@ -28,7 +28,7 @@ export async function rehearse(step: Step, real: TurnRequest): Promise<Undecided
     mayFollow: () => true,
   };
   for (let lost = 0; ; lost++) {
-    const outcome = await runAttempt(stage, request, false).finally(() => executor.end?.(sid));
+    const outcome = await new Attempt(stage, request, false).run().finally(() => executor.end?.(sid));
     if (outcome.kind === 'suspended') return null;
     if (outcome.kind === 'decided') return stopped(outcome.record, real);
     const { attempt } = outcome;

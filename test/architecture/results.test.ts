@@ -19,7 +19,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   'src/sandbox/result.ts SandboxResult': 'the sandbox: the end of every run, also without a worker that could report it',
   'src/browser/engine.ts PageResult': 'pages: what the interpreter says, with nothing that only a host can know',
   'src/wire/result.ts RunFacts': 'the runtime: with output and journal, for applications, the loop and the command line',
-  'src/loop/turn/execute.ts Execution': 'the loop: a run as OUTPUT and SCRATCHPAD of a turn',
+  'src/loop/turn/execution.ts Execution': 'the loop: a run as OUTPUT and SCRATCHPAD of a turn',
   'src/loop/record/record.ts UnsealedRecord': 'stores: a decided turn',
   'src/loop/v1/record.ts V1Execution': 'Ask-Loop v1: the runs of a turn, one for each of its parts',
   'src/cli/cases/read.ts Expected': 'test files: how the run of a case must end',

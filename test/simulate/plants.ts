@@ -175,10 +175,10 @@ export const PLANTS: readonly Plant[] = [
     kept,
   ),
   plant(
-    'loop/turn/turn',
+    'loop/turn/attempt',
     'calls in doubt are made again',
-    'request.keep === undefined ? null : new TurnKeeper(',
-    'request.keep !== undefined ? null : new TurnKeeper(',
+    'const keeper = keep && new TurnKeeper(',
+    'const keeper = !keep && new TurnKeeper(',
     kept,
   ),
   plant(

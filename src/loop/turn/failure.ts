@@ -1,11 +1,11 @@
 import { EnvelopeError } from '../../aeiou/index.ts';
 import { defined } from '../../wire/defined.ts';
-import type { LimitValues } from '../../wire/limits.ts';
 import type { AttemptEnd, FailedAttempt } from '../record/record.ts';
 import { recordedInput } from '../record/record.ts';
 import type { EarlierTurn } from '../record/suspension.ts';
-import type { Execution } from './execute.ts';
+import type { Execution } from './execution.ts';
 import type { TurnInput } from './input.ts';
+import type { TurnRequest, TurnStart } from './request.ts';
 
 /** How an attempt ended that need not decide its turn; null for one that decides it. */
 export function endOf({ rejected, error, denied, halt }: Execution, input: TurnInput): AttemptEnd | null {
@@ -18,21 +18,17 @@ export function endOf({ rejected, error, denied, halt }: Execution, input: TurnI
   return isProgramError ? 'failed' : null;
 }
 
-/** The parts of an attempt that its execution does not have. */
-export interface AttemptFacts {
-  readonly end: AttemptEnd;
-  readonly reply: string;
-  readonly input: TurnInput;
-  readonly limits: LimitValues;
-  readonly earlier: EarlierTurn;
-}
-
 /** The record of an attempt that did not decide its turn. */
-export function failedAttempt(execution: Execution & { readonly error: object }, facts: AttemptFacts): FailedAttempt {
+export function failedAttempt(
+  execution: Execution & { readonly error: object },
+  end: AttemptEnd,
+  { input, reply }: TurnRequest,
+  { limits }: TurnStart,
+  { clock, jtis }: EarlierTurn,
+): FailedAttempt {
   const { output, scratchpad, outputComplete, whispers, journal, usage, error, problems, names, denied, run } = execution;
-  const { end, reply, input, limits, earlier } = facts;
   return {
-    ...{ end, reply, envelope: input.text, problems, error, limits, clock: earlier.clock, jtis: earlier.jtis },
+    ...{ end, reply: reply ?? '', envelope: input.text, problems, error, limits, clock, jtis },
     unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
     denied,
     ...(names === null ? {} : { names }),

@@ -1,9 +1,8 @@
 import type { AuditRecord } from '../../tools/index.ts';
 import { agentBrief } from '../agents/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { randomIds } from '../ids.ts';
+import { checkSid, randomIds } from '../ids.ts';
 import { SessionExistsError } from '../sessions/errors.ts';
-import { checkSid } from '../turn/turn.ts';
 import { type Ceilings, resolveCeilings } from './ceilings.ts';
 import { EventGate } from './dedupe.ts';
 import { DEFAULT_OUTPUT_BYTES } from './diagnostics.ts';

@@ -119,9 +119,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'a program can hide that no token could be signed',
-    file: 'src/loop/turn/execute.ts',
-    from: 'const isMintFailure = ledger.failed && (execution.halt === null || ',
-    to: 'const isMintFailure = ledger.failed && (',
+    file: 'src/loop/turn/attempt.ts',
+    from: 'const isMintFailure = this.#ledger.failed && (execution.halt === null || ',
+    to: 'const isMintFailure = this.#ledger.failed && (',
     breaks: 'AL3-5.3-1',
   },
   {
