@@ -388,12 +388,13 @@ export class LoopController {
    * logged. Rejects with `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
   halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
-    return this.#mutex.run(sid, async () => {
+    const end = async (): Promise<void> => {
       const claimed = await this.#coordinator.claim(sid);
       const count = (record: TurnRecord | null): void => (record ? this.metrics.record(record) : this.metrics.ended(reason));
       if (claimed.state.status === 'open') await this.#coordinator.halt(claimed, reason, message, count);
       else await this.#coordinator.release(claimed);
       await this.#forget(sid);
-    });
+    };
+    return this.#mutex.run(sid, () => this.#coordinator.work.alone(sid, end));
   }
 }

@@ -33,6 +33,32 @@ class FullLog extends MemoryLog {
   }
 }
 
+it('issue 43: a decision whose commit is slow to be answered is logged once, although the process looks for what is not logged', async () => {
+  const { coordinator, store, log } = await coordinated('s');
+  const claimed = await coordinator.claim('s');
+  await coordinator.start(BEGUN, claimed);
+  await coordinator.release(claimed);
+  const [committed, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const commit = store.commit.bind(store);
+  store.commit = async (turn) => {
+    const result = await commit(turn);
+    committed.resolve();
+    await answered.promise;
+    return result;
+  };
+  const cancelled = coordinator.cancel('s');
+  await committed.promise;
+  const tended = coordinator.tend();
+  const other = new SessionCoordinator({ store, log, clock: new TestClock(), owner: 'other', leaseMs: 1000, replayTtl: 300 });
+  await other.tend();
+  expect(log.entries).toEqual([]);
+  await new Promise(setImmediate);
+  answered.resolve();
+  expect(await cancelled).toBe(true);
+  await tended;
+  expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'HALT', reason: 'ERR_CANCELLED' }]);
+});
+
 it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
   const log = new MemoryLog();
   const { loop } = controller({ log });
@@ -130,10 +156,7 @@ it('issue 48: a process that another system gives its sessions says that it live
 describe('recovering', () => {
   it('names open sessions by id, but none that this process is in a turn of', async () => {
     const { coordinator } = await coordinated('a', 'b');
-    {
-      using _held = coordinator.hold(await coordinator.claim('a'), () => {});
-      expect(await coordinator.recover()).toEqual(['b']);
-    }
+    await coordinator.work.turn('a', async () => expect(await coordinator.recover()).toEqual(['b']));
     expect(await coordinator.recover()).toEqual(['a', 'b']);
   });
 

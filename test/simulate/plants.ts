@@ -102,7 +102,7 @@ export const PLANTS: readonly Plant[] = [
   plant(
     'loop/sessions/tending',
     'nobody logs what a dead process left',
-    'await sessions.release(await sessions.claim(sid));\n      return true;',
+    'await sessions.release(await sessions.claim(sid));\n        return true;',
     'return sid === sid;',
     ends,
     logged,

@@ -20,6 +20,7 @@ import { Resting } from './resting.ts';
 import type { Admission, Runnable, SessionSetup } from './setup.ts';
 import type { ClaimedSession, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
 import { type OnDamage, Tending } from './tending.ts';
+import { SessionWork } from './work.ts';
 
 /** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
@@ -37,6 +38,8 @@ export class SessionCoordinator {
   readonly store: SessionStore;
   /** The clock of this process. */
   readonly clock: Clock;
+  /** Every claim of a session and what follows it is done within this. */
+  readonly work: SessionWork;
   /** Held by every turn of this process: shared by turns that may run together, or by one turn alone. */
   readonly turns: SharedLock;
   readonly #log: DecisionLog | null;
@@ -66,6 +69,7 @@ export class SessionCoordinator {
     this.#agreement = new Agreement(store, log);
     this.clock = clock;
     this.#leases = new Leases({ store, clock, owner, leaseMs });
+    this.work = new SessionWork((sid) => this.#leases.heldUntil(sid) ?? clock.now());
     this.#tending = new Tending({
       store,
       clock,
@@ -110,8 +114,7 @@ export class SessionCoordinator {
   }
 
   /**
-   * Claims the session and logs its unlogged decisions; a session that this process holds is as it left it. Throws as
-   * {@link SessionStore.claim} and the log do.
+   * Claims the session and logs its unlogged decisions; a session that this process holds is as it left it. Throws as {@link SessionStore.claim} and the log do.
    */
   async claim(sid: string): Promise<DrivenSession> {
     const until = this.#leases.end();
@@ -121,13 +124,8 @@ export class SessionCoordinator {
     return known;
   }
 
-  /**
-   * Claims a session from the store. Whatever this process knew of it may have changed. A turn of this process keeps its session: the store
-   * would give it to anyone of the same owner, and the turn would be lost.
-   */
-  async #taken(sid: string): Promise<ClaimedSession> {
-    const until = this.#leases.heldUntil(sid);
-    if (until !== null) throw new SessionLeasedError(sid, { owner: 'a turn of this process', until });
+  /** Claims a session from the store. Whatever this process knew of it may have changed. */
+  #taken(sid: string): Promise<ClaimedSession> {
     this.#known.delete(sid);
     return this.store.claim(sid, this.#leases.lease);
   }
@@ -209,25 +207,29 @@ export class SessionCoordinator {
    * Gives up the lease of an ended process that had the same name, and resolves with the next turn as that process left it. `before`, unless
    * null, is the turn whose attempts count: the process was told to end or lost the session. Throws as {@link SessionStore.claim} does.
    */
-  async free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
-    const { next, fence } = await this.#taken(sid);
-    if (before !== null && next.kind !== 'fresh') {
-      const { attempt, deaths } = before;
-      await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
-    }
-    await this.store.release(sid, fence);
-    return next;
+  free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
+    return this.work.alone(sid, async () => {
+      const { next, fence } = await this.#taken(sid);
+      if (before !== null && next.kind !== 'fresh') {
+        const { attempt, deaths } = before;
+        await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
+      }
+      await this.store.release(sid, fence);
+      return next;
+    });
   }
 
   /** Gives a session back that this process has claimed but does not drive. */
-  async leave(sid: string): Promise<void> {
-    await this.release(await this.claim(sid));
+  leave(sid: string): Promise<void> {
+    return this.work.alone(sid, async () => this.release(await this.claim(sid)));
   }
 
   /** Keeps a session from all processes for the length of a lease, unless its end is requested. */
-  async setAside(sid: string): Promise<void> {
-    const { fence } = await this.#taken(sid);
-    this.#resting.add({ sid, fence });
+  setAside(sid: string): Promise<void> {
+    return this.work.alone(sid, async () => {
+      const { fence } = await this.#taken(sid);
+      this.#resting.add({ sid, fence });
+    });
   }
 
   /** Whether no other process can drive the session yet. */

@@ -129,11 +129,6 @@ export class Leases {
     return waited.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Whether this process is in a turn of the session. */
-  holds(sid: string): boolean {
-    return this.#held.has(sid);
-  }
-
   /** The time until which a turn of this process holds the session, in Unix milliseconds; null without one. */
   heldUntil(sid: string): number | null {
     const turn = this.#held.get(sid);

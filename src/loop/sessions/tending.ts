@@ -7,6 +7,7 @@ import { type ForcedEnd, isDamage } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
 import type { DrivenSession, Holding, Leases } from './lease.ts';
 import type { SessionCondition, SessionStore } from './store.ts';
+import type { SessionWork } from './work.ts';
 
 /** Sessions that a search for owed or orphaned ones reads at a time. */
 const PAGE = 500;
@@ -21,13 +22,14 @@ export type OnDamage = (error: StoreError, sid: string) => void;
 export interface TendingInit {
   readonly store: SessionStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly leases: Pick<Leases, 'lease' | 'end' | 'holds' | 'cancel'>;
+  readonly leases: Pick<Leases, 'lease' | 'end' | 'cancel'>;
   /** Where the entry of an end goes. */
   readonly logKind: ForcedEnd['log'];
   /** Logs the entries that a claimed session owes to the log. */
   readonly pay: (owed: readonly LogEntry[], holding: Holding) => Promise<void>;
   /** How a session is claimed, ended and given back. */
   readonly sessions: {
+    readonly work: SessionWork;
     claim(sid: string): Promise<DrivenSession>;
     halt(claimed: DrivenSession, reason: HaltReason): Promise<TurnRecord | null>;
     release(claimed: DrivenSession): Promise<void>;
@@ -51,7 +53,7 @@ export class Tending {
     try {
       await this.#end(sid, 'ERR_CANCELLED');
     } catch (error) {
-      if (!isDamage(error) || !(await this.#endDamaged(sid))) throw error;
+      if (!isDamage(error) || !(await this.#init.sessions.work.alone(sid, () => this.#endDamaged(sid)))) throw error;
       onDamaged(error, sid);
     }
     return true;
@@ -72,15 +74,15 @@ export class Tending {
 
   /** As `SessionCoordinator.recover` says. */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
-    const { store, leases } = this.#init;
+    const { store, leases, sessions } = this.#init;
     const taken = await this.tend(drives);
     const open = await store.find({ kind: 'ready', owner: leases.lease.owner }, MOST_OPEN);
-    return open.filter((sid) => !drives(sid) && !leases.holds(sid) && !taken.has(sid)).sort();
+    return open.filter((sid) => !drives(sid) && !sessions.work.hasTurn(sid) && !taken.has(sid)).sort();
   }
 
   /** As `SessionCoordinator.tend` says. */
   async tend(drives: (sid: string) => boolean = () => false, onDamaged: OnDamage = () => {}): Promise<ReadonlySet<string>> {
-    const free = (sid: string): boolean => !drives(sid) && !this.#init.leases.holds(sid);
+    const free = (sid: string): boolean => !drives(sid) && !this.#init.sessions.work.hasTurn(sid);
     const taken = new Set<string>();
     /** A damaged session must not keep the others from being logged. */
     const passBy = (error: unknown, sid: string): void => {
@@ -110,13 +112,20 @@ export class Tending {
   /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
   async #logUnlogged(sid: string): Promise<boolean> {
     const { sessions } = this.#init;
+    const log = async (): Promise<boolean> => {
+      try {
+        await sessions.release(await sessions.claim(sid));
+        return true;
+      } catch (error) {
+        // A process died after it had ended the session and before it logged the end.
+        if (isDamage(error) && (await this.#init.store.summary(sid))?.status !== 'open') await this.#endDamaged(sid);
+        throw error;
+      }
+    };
     try {
-      await sessions.release(await sessions.claim(sid));
-      return true;
+      return await sessions.work.alone(sid, log);
     } catch (error) {
       if (error instanceof SessionLeasedError) return false;
-      // A process died after it had ended the session and before it logged the end.
-      if (isDamage(error) && (await this.#init.store.summary(sid))?.status !== 'open') await this.#endDamaged(sid);
       throw error;
     }
   }
@@ -124,10 +133,13 @@ export class Tending {
   /** Halts a session if it is open and no other process drives it. */
   async #end(sid: string, reason: HaltReason): Promise<void> {
     const { sessions } = this.#init;
-    try {
+    const end = async (): Promise<void> => {
       const claimed = await sessions.claim(sid);
       if (claimed.state.status === 'open') await sessions.halt(claimed, reason);
       else await sessions.release(claimed);
+    };
+    try {
+      await sessions.work.alone(sid, end);
     } catch (error) {
       if (!(error instanceof SessionLeasedError)) throw error;
     }
