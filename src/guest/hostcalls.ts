@@ -62,7 +62,7 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   const calls: string[] = [];
   for (const { name, at: place, fields, labels } of branches) {
     machine.at = place;
-    admitCall(machine, name);
+    admitCall(machine, name, calls.length);
     // Each branch is a fork of its own, so no other call has its id.
     const carried = machine.flow?.callFields(labels) ?? '';
     calls.push(`{"seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, machine.newForkId())}${carried}}`);
@@ -70,7 +70,7 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   machine.at = at;
   checkSize(machine, branches.map(({ fields }) => fields).join(''), 0, 'what is passed to calls that run together');
   const text = `{"t":"together","calls":[${calls.join(',')}]}`;
-  const { reply, units } = asCall(machine, 'together', 'together', () => converse(machine, frame, text, count));
+  const { reply, units } = asCall(machine, 'together', 'together', () => converse(machine, frame, text, count, count));
   if (reply.t !== 'all' || reply.ends.length !== count)
     throw new InternalError('the host answered calls that ran together with something else');
   chargeWork(machine, reply.work);
@@ -78,10 +78,10 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   return reply.ends;
 }
 
-/** Counts a call, in total and of its tool. Ends the run instead of making one call too many. */
-function admitCall(machine: Machine, name: string): void {
+/** Ends the run instead of making one call too many, in total or of its tool. So many others will be made with it. */
+function admitCall(machine: Machine, name: string, others = 0): void {
   const { toolCalls, toolCallsPerTool } = machine.limits;
-  const all = machine.toolCalls + 1;
+  const all = machine.toolCalls + others + 1;
   if (all > toolCalls) machine.breach('toolCalls', all, excess('the program called tools', all, 'times', toolCalls));
   const same = (machine.callsOf.get(name) ?? 0) + 1;
   if (same > toolCallsPerTool)
@@ -90,7 +90,6 @@ function admitCall(machine: Machine, name: string): void {
       same,
       `${excess(`the program called ${name}`, same, 'times', toolCallsPerTool)} of one tool`,
     );
-  machine.toolCalls = all;
   machine.callsOf.set(name, same);
 }
 
@@ -147,7 +146,7 @@ function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], name: st
   }
   const carried = flow?.callFields(flow.args) ?? '';
   const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}${carried}}`;
-  const { reply, units } = converse(machine, frame, call, 1);
+  const { reply, units } = converse(machine, frame, call, 1, kind === 'tool' ? 1 : 0);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
   if (flow !== null) {
     flow.acc = answerLabel(machine, flow, frame, kind === 'prompt' ? [] : flow.args, reply.labels, name);
@@ -191,10 +190,14 @@ interface Closed {
   readonly units: number;
 }
 
-/** Sends the output so far and a frame of so many calls, then answers questions of the host until a reply closes the frame. */
-function converse(machine: Machine, frame: Frame, call: string, calls: number): Closed {
+/**
+ * Sends the output so far and a frame of so many calls, then answers questions of the host until a reply closes the frame. Calls of tools
+ * count from here on: what a limit ends before was not made.
+ */
+function converse(machine: Machine, frame: Frame, call: string, calls: number, tools: number): Closed {
   machine.pay(WORK.hostCall, calls);
   machine.output.flush(true);
+  machine.toolCalls += tools;
   const { at } = machine;
   let answer = machine.ports.host(call);
   for (;;) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { STEP_FUEL } from '../../src/wire/costs.ts';
 import { type Driven, type DriveOptions, drive, Halt, Raise } from './driver.ts';
 import { TEST_TOOLS } from './tools.ts';
 
@@ -136,6 +137,16 @@ endfunc
     const driven = run(main(body), { limits: { toolCalls: 1 } });
     expect(driven.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolCalls', allowed: 1, used: 2, line: 3 });
     expect(driven.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['alone', 'call tool.t.give(1)'],
+    ['with others', 'together\ncall tool.t.give(1)\ncall tool.t.give(2)\nendtogether'],
+  ])('a call %s that another limit ends before it is made does not count', (_, body) => {
+    const cheap = run(main(body), { limits: { fuel: STEP_FUEL.host.amount } });
+    expect(cheap.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'fuel' });
+    expect([cheap.calls.length, cheap.toolCalls]).toEqual([0, 0]);
+    expect(run(main(body), { limits: { toolBytes: 1 } })).toMatchObject({ error: { limit: 'toolBytes' }, toolCalls: 0 });
   });
 
   it('toolBytes: arguments as JSON, to the byte', () => {
