@@ -19,7 +19,6 @@ export interface ClusterRow {
   readonly ratio: number;
 }
 
-/** A store with a number of sessions. */
 export interface FilledStore extends AsyncDisposable {
   readonly store: SessionStore;
 }
@@ -178,7 +177,6 @@ export function copies(sessions: string): string {
     engine, reader, nested, n, CASE WHEN n % 2 = 1 THEN 9000000000000 END FROM ${sessions}, n WHERE sid = 'idle'`;
 }
 
-/** The report as a page of text. */
 export function renderCluster({ rows, turns }: ClusterReport): string {
   const cells = rows.map(({ engine, operation, sessions, ms, ratio }) => [
     engine,

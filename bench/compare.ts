@@ -142,7 +142,6 @@ export interface Engine extends AsyncDisposable {
   readonly name: string;
   /** What stands between the program and the host. */
   readonly boundary: string;
-  /** Runs a workload once. */
   run(workload: Workload): Promise<Timed>;
 }
 

@@ -19,7 +19,6 @@ import { short, table } from './table.ts';
 /** Turns of every session. */
 export const TURNS = 5;
 
-/** USERDATA of a session. */
 export const USERDATA = { subject: 'bench', fields: {} };
 
 /** Says in which session and turn it is called. */
@@ -177,7 +176,6 @@ export function fleetSids(prefix: string, sessions: number): readonly string[] {
   return Array.from({ length: sessions }, (_, n) => `${prefix}-${n}`);
 }
 
-/** Puts sessions of a profile into a store. */
 export async function openFleetSessions(store: SessionStore, sids: readonly string[], profile = ''): Promise<void> {
   for (const sid of sids) await openSession(store, USERDATA, { sid, at: Date.now(), ...(profile === '' ? {} : { profile }) });
 }
@@ -232,7 +230,6 @@ export async function measureHere(
   return await measureFleet(row, store, sessions, { hosts: [process.pid], servers: [] }, () => driveAll(host, '', sessions));
 }
 
-/** The rows as a page of text. */
 export function renderFleet(rows: readonly FleetRow[]): string {
   const cells = rows.map(({ engine, executor, hosts, inFlight, turns, turnsPerSecond, p99Ms, hostCpuMs, serverCpuMs }) => [
     engine,

@@ -122,7 +122,6 @@ async function grow(pattern: string, source: string): Promise<GrowthRow> {
   return { pattern, limitMb: LIMIT_MB, ratio: (peak - base) / LIMIT_MB / MB, refused, ms: usage.wallMs };
 }
 
-/** The rows as a page of text. */
 export function renderGrowth(rows: readonly GrowthRow[]): string {
   if (rows.length === 0) return 'What the process takes can be measured on Linux alone.\n';
   const cells = rows.map(({ pattern, limitMb, ratio, refused, ms }) => [

@@ -113,7 +113,6 @@ async function keepInFlight(
   return { times, elapsed: performance.now() - start };
 }
 
-/** The rows as a page of text. */
 export function renderInFlight(rows: readonly InFlightRow[]): string {
   const cells = rows.map(({ engine, inFlight, perSecond, perCore, p50, p99, megabytes, turns }) => [
     engine,

@@ -25,7 +25,6 @@ export function measureLoad(quick = false): Load {
   return { average, cores: availableParallelism(), stretch: (performance.now() - start) / cpuMs };
 }
 
-/** The busier of two. */
 export function busier(one: Load, other: Load): Load {
   return other.stretch > one.stretch ? other : one;
 }

@@ -105,7 +105,6 @@ function slope(stairs: readonly number[]): number {
   return ((stairs.at(-1) ?? 0) - (stairs[0] ?? 0)) / (stairs.length - 1);
 }
 
-/** The rows as a page of text. */
 export function renderMemory(rows: readonly MemoryRow[]): string {
   const cells = rows.map(({ what, engine, mb, most }) => [
     what,

@@ -48,7 +48,6 @@ export function changes(rows: readonly object[], older: readonly Row[], { names,
   );
 }
 
-/** The changes as a page of text. */
 export function renderChanges(found: readonly Change[]): string {
   const cells = found.map(({ what, before, now, ratio }) => [
     what,

@@ -147,7 +147,6 @@ function floor(raw: RawProcess): Lane {
   };
 }
 
-/** Runs the floor of a row. */
 export function runFloor(raw: RawProcess, { name, neuroscript: { commands } }: PeerRow): Promise<RawRun> {
   return raw.run(PEER_FLOORS[name] ?? '', LIMITS.ms, { ahead: true, ...(PARSED_FLOORS.has(name) ? { source: commands } : {}) });
 }

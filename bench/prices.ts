@@ -141,7 +141,6 @@ export function priceProgram({ before, line, library = '' }: PriceRow): readonly
   return [library, ['command', before, ask, 'while passes > 0', ...pass, ask, 'endwhile', 'endcommand', ''].join('\n')];
 }
 
-/** The rows as a page of text. */
 export function renderPrices({ rows, promises }: PromiseReport<Price>): string {
   if (rows.length === 0) return 'The time that a thread has computed is known on Linux alone.\n';
   const cells = rows.map((row) => [

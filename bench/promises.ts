@@ -25,7 +25,6 @@ export interface PromiseRow {
   readonly target: number;
   /** Null when it could not be measured. */
   readonly kept: boolean | null;
-  /** Number of runs. */
   readonly samples: number;
   /** Null for what is no ratio of two times. */
   readonly shown: Shown | null;
@@ -37,7 +36,6 @@ export interface PromiseReport<Row> {
   readonly promises: readonly PromiseRow[];
 }
 
-/** What is promised of a measurement. */
 export type Promised = Pick<PromiseRow, 'unit' | 'bound' | 'target'>;
 
 /** Judges a measurement. `measured` is null when it could not be taken. */
@@ -70,7 +68,6 @@ export function ratio(
   return judged(what, measured, { unit: 'x', bound, target }, ours?.samples ?? 0, shown);
 }
 
-/** The promises with their verdicts, as the cells of a table. */
 export function promiseTable(rows: readonly PromiseRow[]): Table {
   const cells = rows.map(({ what, measured, unit, bound, target, kept, samples, shown }) => [
     what,
@@ -83,13 +80,11 @@ export function promiseTable(rows: readonly PromiseRow[]): Table {
   return { head: ['promise', 'measured', 'target', 'ours by yardstick', 'runs', 'verdict'], cells };
 }
 
-/** The promises as a page of text. */
 export function renderPromises(rows: readonly PromiseRow[]): string {
   const { head, cells } = promiseTable(rows);
   return table(head, cells);
 }
 
-/** A sentence for each broken promise. */
 export function brokenPromises(rows: readonly PromiseRow[]): string[] {
   return rows
     .filter(({ kept }) => kept === false)

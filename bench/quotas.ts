@@ -186,7 +186,6 @@ async function breach(runtime: Runtime, raw: RawProcess, each: Case, runs: numbe
   };
 }
 
-/** The breaches as the cells of a table. */
 export function quotaTable(rows: readonly QuotaRow[]): Table {
   const cells = rows.map((row) => [
     row.limit,

@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 
-/** A script for the process. */
 export interface RawScript {
   readonly script: string;
   readonly timeoutMs: number;

@@ -11,7 +11,6 @@ export interface Sized {
   floor(size: number): string;
   /** The most CPU time that ten thousand may take, as a multiple of that of the smallest interpreter. */
   readonly most: number;
-  /** What it emits. */
   result(size: number): number;
 }
 

@@ -9,7 +9,6 @@ export interface SoakRow {
   readonly runs: number;
   /** Runs with an unexpected end. */
   readonly wrong: number;
-  /** Milliseconds of the honest runs. */
   readonly honestMs: Summary | null;
   /** Milliseconds of a raw isolate in a process, in between. */
   readonly rawMs: Summary | null;
@@ -104,7 +103,6 @@ export function soakFailures(rows: readonly SoakRow[], quick = false): string[] 
   ];
 }
 
-/** The rows as a page of text. */
 export function renderSoak(rows: readonly SoakRow[]): string {
   const head = ['until s', 'runs', 'wrong', 'honest ms p50', 'p95', 'p99', 'max', 'raw p50', 'host RSS MB', 'handles'];
   const cells = rows.map(({ until, runs, wrong, honestMs, rawMs, hostRssBytes, handles }) => [

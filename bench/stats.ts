@@ -66,7 +66,6 @@ export async function inTurns(
   return times.map(summarize);
 }
 
-/** Confidence of {@link medianBound}. */
 const CONFIDENCE = 0.95;
 
 /**

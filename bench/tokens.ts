@@ -78,7 +78,6 @@ export async function benchTokens(quick: boolean): Promise<TokenRow[]> {
   ];
 }
 
-/** The rows as a page of text. */
 export function renderTokens(rows: readonly TokenRow[]): string {
   const cells = rows.map(({ work, us, ratio, target }) => [
     work,

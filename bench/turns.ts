@@ -23,7 +23,6 @@ const REST_MS = 20;
 
 /** Slices of the closed loops: each engine has its turn in each. */
 const SLICES = { whole: 7, quick: 1 } as const;
-/** Milliseconds of a slice. */
 export const SLICE_MS = 300;
 const QUICK_SLICE_MS = 50;
 
@@ -68,7 +67,6 @@ async function alternating(candidates: readonly Candidate[], rounds: number): Pr
   return [ours, raw];
 }
 
-/** The rows as a page of text. */
 export function renderTurns({ rows, promises }: PromiseReport<TurnRow>): string {
   const cells = rows.map((row) => [
     row.engine,

@@ -10,10 +10,8 @@ export interface Workload {
   readonly result: number;
 }
 
-/** A text of these lines. */
 export const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;
 
-/** A command block of these lines. */
 export const command = (...text: readonly string[]): string =>
   `command\n${text.map((line) => `  ${line}\n`).join('')}endcommand\n`;
 
@@ -73,7 +71,6 @@ export const CALLS: Workload = {
   result: 75_025,
 };
 
-/** Appends to a list. */
 export function append(n: number): Workload {
   return {
     name: 'append',
@@ -87,7 +84,6 @@ export function append(n: number): Workload {
   };
 }
 
-/** A text that grows. */
 export const TEXT: Workload = {
   name: 'text',
   about: 'a text grown by 20 000 pieces',

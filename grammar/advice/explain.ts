@@ -22,7 +22,6 @@ import { foreignKeyword } from './keywords.ts';
 import { type Advice, describe, expectedFound, type Mismatch } from './mismatch.ts';
 import { adviseOnStatement } from './statements.ts';
 
-/** Explains one mismatch. */
 export function explain(mismatch: Mismatch): SyntaxProblem {
   const found = mismatch.peek(1);
   const { message = expectedFound(mismatch), hint } = advise(mismatch) ?? {};

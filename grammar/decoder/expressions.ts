@@ -115,7 +115,6 @@ function inBrackets(rules: RuleBook, lexis: Lexis, brackets: Brackets, envelope:
 }
 
 /** Templates: text between marks, with placeholders in double braces. */
-/** The marks of one kind of template. */
 interface Marks {
   readonly kind: 'template' | 'texts';
   readonly open: string;

@@ -31,7 +31,6 @@ export function all(...parts: Parts): Form {
   return only !== undefined && of.length === 1 ? only : { k: 'all', of };
 }
 
-/** Any one of the parts. */
 export function any(...parts: Parts): Form {
   const of = parts.flat().map(form);
   const [only] = of;
@@ -53,12 +52,10 @@ export function some(...parts: readonly Part[]): Form {
   return { k: 'times', of: all(...parts), least: 1, most: null };
 }
 
-/** The parts from `least` to `most` times. */
 export function times(least: number, most: number, ...parts: readonly Part[]): Form {
   return { k: 'times', of: all(...parts), least, most };
 }
 
-/** A reference to a rule. */
 export function rule(name: string): Form {
   return { k: 'rule', name };
 }
@@ -74,7 +71,6 @@ export function chars(set: string): Chars {
   return { k: 'chars', ranges: ranges(set) };
 }
 
-/** The ranges of {@link chars}. */
 export function ranges(set: string): Ranges {
   const points = Array.from(set, (char) => char.codePointAt(0) ?? 0);
   const found: (readonly [number, number])[] = [];
@@ -89,7 +85,6 @@ export function ranges(set: string): Ranges {
 
 const DASH = 0x2d;
 
-/** The ranges without these characters. */
 export function without(from: Ranges, removed: string): Chars {
   let left = from;
   for (const char of removed) {
@@ -105,7 +100,6 @@ export function without(from: Ranges, removed: string): Chars {
 /** The rules of a grammar by name, in the order of their definition. `root` is the whole. */
 export type Rules = ReadonlyMap<string, Form>;
 
-/** Collects rules. */
 export class RuleBook {
   readonly #rules = new Map<string, Form>();
 

@@ -10,7 +10,6 @@ import { TURN_SCOPES, turn } from './turn.ts';
 
 export type { DecoderTool, LiteralKind, LiteralType } from './toolcalls.ts';
 
-/** Options of a grammar. */
 export interface DecoderGrammar {
   /** The tools that can be called; null for any tool. */
   readonly tools: readonly DecoderTool[] | null;
@@ -20,7 +19,6 @@ export interface DecoderGrammar {
   readonly small?: boolean;
 }
 
-/** The rules of a grammar. */
 export function decoderRules({ tools, whole, small: plain = false }: DecoderGrammar): Rules {
   const envelope = whole === 'turn';
   if (plain) {

@@ -65,7 +65,6 @@ export interface Lexis {
   readonly comment: Form;
   /** The end of a line, with all blank lines, comments and blanks before the next statement. */
   readonly lineEnd: Form;
-  /** A name. */
   readonly name: Form;
   /** A name that is not `last` in any letter case. */
   readonly nameButLast: Form;

@@ -25,7 +25,6 @@ export interface Brackets {
   readonly beforeBracket: Letter;
 }
 
-/** A place for expressions. */
 export interface ExpressionPlace {
   readonly letter: Letter;
   readonly gaps: Gaps;

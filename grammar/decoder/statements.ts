@@ -5,7 +5,6 @@
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule, some } from './form.ts';
 import { BUILTIN_WORDS, type Lexis, metadata, otherStringsHeader, stringsHeader } from './lexis.ts';
 
-/** The scope of a block. */
 export interface Scope {
   readonly name: string;
   readonly loop: boolean;
@@ -131,7 +130,6 @@ function inScope(rules: RuleBook, { line: { any: s, some: s1 }, lineEnd }: Lexis
   define('block', any(all(some(statement), maybe(handler, many(statement))), all(handler, many(statement))));
 }
 
-/** The head of a command block. */
 export function commandHead(rules: RuleBook, lexis: Lexis): Form {
   const described = metadata(rules, 'meta', []);
   const own = rules.define(

@@ -23,7 +23,6 @@ interface List {
 /** The literals that fit an argument. Expressions that are no literal always fit: their type is not known before the run. */
 export type LiteralType = 'any' | readonly LiteralKind[];
 
-/** A tool of a grammar. */
 export interface DecoderTool {
   /** `tool.group.Name`. */
   readonly name: string;
@@ -68,7 +67,6 @@ function namesOf(tools: readonly DecoderTool[], dot: Form): Form {
   );
 }
 
-/** A word in any letter case. */
 function inAnyCase(word: string): Form {
   return all(Array.from(word, (char) => LETTERS.get(char) ?? bothCases(char)));
 }

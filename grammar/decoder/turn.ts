@@ -10,7 +10,6 @@ import { quoted } from './toolcalls.ts';
 /** The decisions that a program can ask for. */
 export const ACTIONS: readonly string[] = ['continue', 'done', 'abort'];
 
-/** A marker line. */
 export const MARKER = (name: string): string => `<<<NSENV:V3:${name}>>>\n`;
 
 /** The scopes of a turn. `h` is a handler, where `return` fails. Every `return` of a command block needs a token before it. */

@@ -20,7 +20,6 @@ export interface Path {
   readonly outer: Path | null;
 }
 
-/** The node of a call in the tree. */
 export type CallNode = Expr | Stmt;
 
 /** A call that a program may make. */
@@ -43,7 +42,6 @@ export interface CallRow {
 const MOST_OF_PLACE = 24;
 const MOST_ROWS = 1000;
 
-/** Most conditions of a row. */
 const MOST_CONDITIONS = 8;
 
 /** The rows of one program. Rows only get wider, so a row covers all calls that were counted for it. */
@@ -58,12 +56,10 @@ export class CallTable {
     this.#signature = signature;
   }
 
-  /** The number of a place. */
   place(node: CallNode): number {
     return this.#placeOf(node).place;
   }
 
-  /** The row of a call. */
   row(call: Omit<CallRow, 'place' | 'when' | 'elsewhere'>, path: Path | null): number {
     const { place, rows } = this.#placeOf(call.node);
     const signature = this.#signature(call.args);

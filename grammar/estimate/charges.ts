@@ -21,18 +21,15 @@ export class Charges {
     this.#session = session;
   }
 
-  /** The prices. */
   get costs(): FuelCosts {
     return this.#session.costs;
   }
 
-  /** The cost so far. */
   get cost(): Cost {
     const { least, most, bytes, output, scratch, calls, certain } = this;
     return { least, most, bytes, output, scratch, calls, certain };
   }
 
-  /** Adds a cost. */
   add(cost: Cost): void {
     this.least += cost.least;
     this.most += cost.most;
@@ -74,7 +71,6 @@ export class Charges {
     if (may(value, TEXT)) this.spend(value.units, 'number', 'text that may be a number', at);
   }
 
-  /** Charges for scanning a text a number of times. */
   scan(value: Abstract, times: number, at: Span): void {
     for (let time = 0; time < times; time++) this.spend(value.units, 'scan', 'the scanned text', at);
   }

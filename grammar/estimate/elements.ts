@@ -1,7 +1,6 @@
 /** Knowledge about the elements of a value. */
 import { type Abstract, join, LIST, MAP, TEXT, text, UNKNOWN } from './values.ts';
 
-/** Any element of a value. */
 export function elementOf(value: Abstract): Abstract {
   if (value.types === LIST && value.item !== undefined) return value.item;
   if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
@@ -10,7 +9,6 @@ export function elementOf(value: Abstract): Abstract {
   return answer === undefined || answer.part !== undefined ? element : { ...element, answer: { ...answer, part: 'item' } };
 }
 
-/** The element at a key. */
 export function elementAt(value: Abstract, key: Abstract): Abstract {
   const { known } = key;
   if (value.types === MAP && typeof known === 'string') {

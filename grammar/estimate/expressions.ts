@@ -63,7 +63,6 @@ export class Evaluation {
     this.#charges = new Charges(session);
   }
 
-  /** The cost so far. */
   get cost(): Cost {
     return this.#charges.cost;
   }
@@ -131,7 +130,6 @@ export class Evaluation {
     this.#charges.output += 4 * this.#said(value, at) + 1;
   }
 
-  /** Charges for `whisper`. */
   whisper(handle: Abstract, value: Abstract, { handle: to, value: at }: WhisperStmt): void {
     this.#charges.most += this.#session.costs.steps.said.amount;
     this.#charges.scratch += 3 * (this.#said(handle, to) + this.#said(value, at)) + WHISPER_BYTES;
@@ -213,7 +211,6 @@ export class Evaluation {
     this.#charges.text(value, at);
   }
 
-  /** Makes a list. */
   list(items: readonly Abstract[]): Abstract {
     let size = 2;
     let nodes = items.length;

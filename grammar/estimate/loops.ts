@@ -47,7 +47,6 @@ export class Loops {
     this.#follows = follows;
   }
 
-  /** Follows a `while`. */
   while(stmt: WhileStmt, start: Point, place: Surroundings): Endings {
     const endings = new Endings();
     let here: Point | undefined = start;
@@ -131,7 +130,6 @@ export class Loops {
     return next;
   }
 
-  /** Follows a `for each`. */
   each(stmt: ForStmt, start: Point, place: Surroundings): Endings {
     const evaluation = new Evaluation(this.#session, start.state);
     const over = evaluation.value(stmt.over);
@@ -190,7 +188,6 @@ export class Loops {
   }
 }
 
-/** The variables of a pass. */
 interface Pass {
   readonly key: Abstract;
   readonly item: Abstract;

@@ -41,7 +41,6 @@ export function statementOperations(stmt: Stmt): number {
   return operations;
 }
 
-/** Fuel of evaluating the name of an event. */
 export function eventNameFuel({ steps }: FuelCosts, event: Expr): number {
   return steps.statement.amount + steps.operation.amount * operationsOf(event);
 }

@@ -7,7 +7,6 @@ import type { CallNode, CallTable } from './calls.ts';
 import { Tally } from './tally.ts';
 import { literal } from './values.ts';
 
-/** A procedure and its file. */
 export interface Defined {
   readonly procedure: Procedure;
   readonly file: SourceFile;

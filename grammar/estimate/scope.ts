@@ -4,7 +4,6 @@ import type { AccessStep, Expr } from '../syntax/astexpressions.ts';
 import type { CallNode } from './calls.ts';
 import { allOf, CLEAN, extended, ofParts, type Sources, type Taint, type Variables } from './taint.ts';
 
-/** The sources of one call. */
 export interface CallOrigins {
   /** Those of each argument. */
   readonly args: readonly Sources[];
@@ -46,7 +45,6 @@ export class Scope {
     this.variables = new Map(this.variables).set(name, value);
   }
 
-  /** The sources of all variables. */
   get all(): Sources {
     return [...this.variables.values()].reduce((all, taint) => all | allOf(taint), 0n);
   }
@@ -84,7 +82,6 @@ export function sumOf({
   return failed | all | loop;
 }
 
-/** A list of these values. */
 export function listOf(items: readonly Taint[]): Taint {
   return ofParts(new Map(items.map((item, index) => [`${index}`, item])), 0n);
 }

@@ -78,7 +78,6 @@ export class State {
   }
 }
 
-/** The cost so far. */
 export interface Cost {
   /** Fuel, at least and at most. */
   readonly least: number;
@@ -93,10 +92,8 @@ export interface Cost {
   readonly certain: Tally;
 }
 
-/** No cost. */
 export const FREE: Cost = { least: 0, most: 0, bytes: 0, output: 0, scratch: 0, calls: Tally.none, certain: Tally.none };
 
-/** A cost of fuel alone. */
 export function fuel(amount: number): Cost {
   return { ...FREE, least: amount, most: amount };
 }
@@ -124,7 +121,6 @@ export function plus(point: Point, cost: Cost): Point {
   return { ...sum(point, cost), state: point.state };
 }
 
-/** The sum of two costs. */
 export function sum(a: Cost, b: Cost): Cost {
   return {
     least: a.least + b.least,
@@ -199,7 +195,6 @@ export interface Guard {
   readonly handler: ErrorHandler;
 }
 
-/** The surroundings of a block. */
 export interface Surroundings {
   /** The handler that runs first on an error. */
   readonly guard: Guard | undefined;

@@ -1,6 +1,5 @@
 /** Where values come from, as sets of numbered sources: bit n of a set stands for source n. */
 
-/** A set of sources. */
 export type Sources = bigint;
 
 /** The sources of a value, apart for the entries of a list or map whose keys are certain. */
@@ -17,7 +16,6 @@ export const CLEAN: Taint = { own: 0n };
 /** Most entries that are told apart, and how deep they nest. */
 const MOST = { parts: 32, levels: 3 } as const;
 
-/** All sources in a value. */
 export function allOf({ own, parts }: Taint): Sources {
   let all = own;
   for (const part of parts?.values() ?? []) all |= allOf(part);

@@ -24,7 +24,6 @@ export class Tally {
 
   static readonly none = new Tally([], 1);
 
-  /** A number of calls of one row. */
   static of(row: number, count: number): Tally {
     let levels = 1;
     while (row >= WIDTH ** levels) levels++;
@@ -57,7 +56,6 @@ export class Tally {
     return new Tally(common(this.#raised(levels), other.#raised(levels)), levels);
   }
 
-  /** The tally `times` times. */
   times(count: number): Tally {
     if (this === Tally.none || count === 0) return Tally.none;
     return new Tally(

@@ -11,7 +11,6 @@ export const LIST = 16;
 export const MAP = 32;
 /** Bytes, times, fuzzy values, errors, handles. */
 export const OTHER = 64;
-/** All types. */
 export const ANYTHING = 127;
 
 /** An abstract value, which stands for every value that fits the description. Sizes are upper bounds, in UTF-16 units. */
@@ -41,7 +40,6 @@ export interface Abstract {
   readonly fields?: ReadonlyMap<string, Abstract>;
   /** All scalars that the value can be, if they are few and it is not certain which. */
   readonly options?: readonly Scalar[];
-  /** The prefix of a text. */
   readonly prefix?: string;
   /** Calls whose results are known to be in the value, by the number of their place. */
   readonly from?: readonly number[] | undefined;
@@ -60,7 +58,6 @@ export type Scalar = number | boolean | string | null;
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
-/** Any value. */
 export const UNKNOWN: Abstract = {
   types: ANYTHING,
   min: -INFINITE,
@@ -80,7 +77,6 @@ const NUMBER_SIZE = 345;
 /** Length of the JSON of infinities and −0, which is longer than their text. */
 const TAGGED_SIZE = 22;
 
-/** Any number. */
 export const NUMBER: Abstract = { ...scalar, types: NUM, size: NUMBER_SIZE };
 export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
 /** The result of `and`, `or` and `not`. */
@@ -92,21 +88,18 @@ export function numberWithin(min: number, max: number): Abstract {
   return Number.isNaN(min) || Number.isNaN(max) ? NUMBER : { ...NUMBER, min, max };
 }
 
-/** The number `value`. */
 export function knownNumber(value: number): Abstract {
   const text = String(value);
   const size = text.includes('e') || !Number.isFinite(value) ? NUMBER_SIZE : Math.max(text.length, TAGGED_SIZE);
   return Number.isNaN(value) ? { ...NUMBER, known: value } : { ...NUMBER, known: value, min: value, max: value, size };
 }
 
-/** The boolean `value`. */
 export function knownBoolean(value: boolean): Abstract {
   return { ...BOOLEAN, known: value };
 }
 
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The text `value`. */
 export function knownText(value: string): Abstract {
   let points = 0;
   for (const _ of value) points++;
@@ -150,7 +143,6 @@ export function only(value: Abstract, types: number): boolean {
   return (value.types & ~types) === 0;
 }
 
-/** The length of the value as text. */
 export function textUnits(value: Abstract): number {
   return only(value, TEXT) ? value.units : Math.max(value.units, value.size);
 }
@@ -240,14 +232,12 @@ export function shownAs({ known }: Abstract): string | undefined {
   return typeof known === 'boolean' || (Number.isSafeInteger(known) && !Object.is(known, -0)) ? String(known) : undefined;
 }
 
-/** The value as text. */
 export function asText(value: Abstract): Abstract {
   const shown = shownAs(value);
   if (shown !== undefined) return knownText(shown);
   return only(value, TEXT) ? value : { ...text(textUnits(value), value.plain), ...origins(value) };
 }
 
-/** Most units of a prefix. */
 const MOST_PREFIX = 200;
 
 function commonPrefix(a: string, b: string): string {

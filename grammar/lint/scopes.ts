@@ -17,7 +17,6 @@ export interface Unit {
   readonly parameters: readonly Name[];
 }
 
-/** The units of all files of a program. */
 export function unitsOf(files: readonly CheckedFile[]): readonly Unit[] {
   const own = files.flatMap((file): Unit[] => [
     ...file.file.procedures.map(({ needs, optional, body }): Unit => {

@@ -24,7 +24,6 @@ export function checkGlobals(all: readonly Facts[], globals: ReadonlySet<string>
     }
 }
 
-/** Checks the variables of all units. */
 export function checkVariables(
   files: readonly CheckedFile[],
   all: readonly Facts[],
@@ -58,7 +57,6 @@ interface Known {
   readonly comparisons: Comparisons;
 }
 
-/** A name and its place in a unit. */
 interface Place extends Name {
   readonly file: CheckedFile;
   /** The tool whose result the place receives. */

@@ -85,7 +85,6 @@ export function applied(text: string, changes: readonly Change[], s: number, e: 
   return out + text.slice(at, e);
 }
 
-/** Replaces a span. */
 export const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
 
 /** Puts texts before and after an expression. */

@@ -2,7 +2,6 @@
 import type { BlockKind, Head } from './heads.ts';
 import type { Piece } from './pieces.ts';
 
-/** A block that is open. */
 export interface Block {
   readonly kind: BlockKind;
   readonly style: Head['style'];
@@ -70,7 +69,6 @@ export const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
   '}': [],
 };
 
-/** Whether a word names a kind of block. */
 export function isKind(text: string): text is BlockKind {
   return text in ENDS;
 }

@@ -71,7 +71,6 @@ function partsOf(
   return { procedures: new Map(procedures.map((each) => [each.name.name, each])), commands: blocks.file.commands };
 }
 
-/** A replacement in the text. */
 interface Edit extends Span {
   readonly text: string;
 }

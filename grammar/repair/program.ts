@@ -50,7 +50,6 @@ class Program {
   readonly #inserted = new Map<string, number>();
   #groups = 0;
   #last: Piece | null = null;
-  /** Index of the statement. */
   #index = 0;
   /** The first word of the next statement. */
   #next = '';

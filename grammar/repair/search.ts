@@ -15,7 +15,6 @@ export interface Searched {
   readonly of: string;
   /** What must hold of an item. */
   readonly cond: string;
-  /** The variable of an item. */
   readonly item: string;
 }
 

@@ -2,7 +2,6 @@
 import type { IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, Stmt } from './ast.ts';
 
-/** An open block. */
 export interface OpenBlock {
   /** The keyword that opened it. */
   readonly token: IToken;

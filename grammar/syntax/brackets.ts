@@ -8,7 +8,6 @@
 /** The deepest nesting that is parsed. */
 export const MAX_NESTING = 200;
 
-/** An open bracket. */
 export interface OpenBracket {
   readonly image: string;
   readonly at: number;
@@ -43,7 +42,6 @@ export class Nesting {
     return this.#open.length > 0;
   }
 
-  /** The innermost open bracket. */
   get innermost(): OpenBracket | undefined {
     return this.#open.at(-1);
   }

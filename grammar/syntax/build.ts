@@ -8,7 +8,6 @@ export function endOf(token: IToken): number {
   return (token.endOffset ?? token.startOffset - 1) + 1;
 }
 
-/** The name in a token. */
 export function nameOf(token: IToken): Name {
   return { name: token.image, s: token.startOffset, e: endOf(token) };
 }

@@ -8,7 +8,6 @@ export interface LineTable {
   readonly astral: readonly number[];
 }
 
-/** The line table of a cleaned text. */
 export function lineTable(text: string): LineTable {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);

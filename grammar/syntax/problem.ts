@@ -29,7 +29,6 @@ export function problemAt(s: number, e: number, message: string, hint?: string):
   return hint === undefined ? { s, e, message } : { s, e, message, hint };
 }
 
-/** A problem with its lines and columns. */
 export function diagnosticOf(lines: LineTable, found: SyntaxProblem): SyntaxDiagnostic {
   const start = positionAt(lines, found.s);
   const end = positionAt(lines, found.e);

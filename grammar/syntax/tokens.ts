@@ -29,7 +29,6 @@ function categoriesOf(word: Keyword): TokenType[] {
 
 const words = KEYWORDS.map((word): [Keyword, TokenType] => [word, define(`Word_${word}`, `\`${word}\``, ...categoriesOf(word))]);
 
-/** The token types of the keywords. */
 export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, TokenType>>;
 
 /** Words that are keywords only in one place, so that programs may use them as names. */
@@ -95,7 +94,6 @@ export const tokenTypes: readonly TokenType[] = all;
 /** Keyword by its exact spelling. */
 export const keywords: ReadonlyMap<string, TokenType> = new Map(words);
 
-/** The token types of a category. */
 export function members(category: TokenType): ReadonlySet<TokenType> {
   return new Set(all.filter((type) => type.CATEGORIES?.includes(category)));
 }

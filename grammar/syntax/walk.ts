@@ -96,12 +96,10 @@ export function blocksOf(stmt: Stmt): readonly Block[] {
   }
 }
 
-/** The bodies of all procedures, event handlers and command blocks of a file. */
 export function bodiesOf({ procedures, events, commands }: SourceFile): readonly Block[] {
   return [...procedures, ...events, ...commands].map(({ body }) => body);
 }
 
-/** The names of the variables of a loop. */
 export function loopNames({ item, key }: ForStmt): readonly string[] {
   return key === undefined ? [item.name] : [item.name, key.name];
 }

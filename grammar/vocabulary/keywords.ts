@@ -10,7 +10,6 @@ export const KEYWORDS = [
   'timedate', 'tool', 'true', 'typeof', 'whisper', 'while', 'with',
 ] as const;
 
-/** A keyword. */
 export type Keyword = (typeof KEYWORDS)[number];
 
 /** Spellings of values in other languages, with the keyword for each. They are errors, not names. */

@@ -23,7 +23,6 @@ export function toolParts(name: string): [group: string, local: string] {
   return [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/** Most names in a hint. */
 const MOST_NAMED = 50;
 
 /** Names in a hint, as many as it may have. */

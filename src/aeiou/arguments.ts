@@ -19,13 +19,11 @@ export function checkMethods(what: string, value: unknown, ...names: readonly st
   }
 }
 
-/** A list of objects. */
 export function checkObjects(what: string, value: unknown): void {
   if (!Array.isArray(value)) refuse(what, 'a list', value);
   for (const [index, each] of value.entries()) checkObject(`${what}[${index}]`, each);
 }
 
-/** A text. */
 export function checkText(what: string, value: unknown): void {
   if (typeof value !== 'string') refuse(what, 'a text', value);
 }

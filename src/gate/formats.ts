@@ -6,7 +6,6 @@ const HASH = /^[0-9A-Fa-f]{64}$/;
 /** Digits and a few punctuation marks only, so that a crafted record cannot send control sequences to a terminal. */
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})?$/;
 
-/** Whether a value is the text of a UUID. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }

@@ -33,7 +33,6 @@ export type Eligibility = Eligible | Denied;
 
 export const ELIGIBLE: Eligible = Object.freeze({ eligible: true, line: '[OK] Intent eligible for execution' });
 
-/** A denial with its line. */
 export function denied(code: GateCode, message: string, detail: string | null = null): Denied {
   return Object.freeze({ eligible: false, code, line: `[ERROR] ${message}`, detail });
 }

@@ -62,7 +62,6 @@ export interface Unlabelled {
   within<T>(context: Context, hidden: readonly number[], compile: (context: Context) => T): () => T;
 }
 
-/** What is compiled. */
 export type UnitKind = 'procedure' | 'command' | 'event';
 
 /** Expressions whose compilation is paid for at once: to pay for each makes small programs a tenth slower. */

@@ -79,7 +79,6 @@ export class InternalError extends Error {
   override readonly name = 'InternalError';
 }
 
-/** A breach of a limit. */
 export interface Breach {
   readonly limit: LimitKey;
   readonly allowed: number;
@@ -132,7 +131,6 @@ export function isStackOverflow(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message === 'Maximum call stack size exceeded';
 }
 
-/** The number of a code of the table. */
 export function codeOf(name: NsCodeName): number {
   return NS_CODES[name];
 }

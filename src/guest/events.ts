@@ -12,7 +12,6 @@ export interface Registration {
   readonly event: string;
   readonly named: string | undefined;
   readonly handler: Procedure;
-  /** Whether it has been cleared. */
   cleared: boolean;
 }
 

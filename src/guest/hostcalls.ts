@@ -133,7 +133,6 @@ function asCall<T>({ probe }: Machine, kind: GuestCall['t'] | 'together', name: 
   return probe === null ? run() : probe.call(kind, name, run);
 }
 
-/** Makes one call. */
 function exchange(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fieldsOf: () => string): Value {
   return asCall(machine, kind, name, () => answerOf(machine, frame, kind, name, fieldsOf()));
 }

@@ -9,7 +9,6 @@ import { Dict, List, share, type Value } from './values.ts';
 
 const PASS = STEP_FUEL.pass.amount;
 
-/** `while`. */
 export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   const { compiled: condition, cost } = context.separately(() => context.expr(stmt.cond));
   return whileLoop(context.machine, condition, inLoop(context, stmt), PASS + cost, stmt.cond.s);

@@ -28,7 +28,6 @@ export interface Ports {
   tree(file: number, part: number): string;
 }
 
-/** Settings of a run. */
 export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
 
 /**
@@ -166,7 +165,6 @@ export class Machine implements Meter {
     frame.keep = null;
   }
 
-  /** Fuel that is left. */
   get fuelLeft(): number {
     return this.reserve + this.untilCheck;
   }

@@ -17,7 +17,6 @@ interface Entry {
   readonly value: Eval;
 }
 
-/** A map literal. */
 export function compileMap(context: Context, expr: MapExpr): Eval {
   const { machine } = context;
   context.spend(1 + expr.entries.length);

@@ -19,7 +19,6 @@ export function entryBytes(key: string): number {
   return ENTRY + VALUE_BYTES.unit.amount * key.length;
 }
 
-/** Bytes of a frame. */
 export function frameBytes(slots: number): number {
   return VALUE_BYTES.frame.amount + VALUE_BYTES.slot.amount * slots;
 }

@@ -16,7 +16,6 @@ export interface Meter {
   missed: { readonly map: Dict; readonly key: string } | null;
   /** Whether values of the run carry labels. An error has those of what its statement read, so it must not tell of other values. */
   readonly hasLabels: boolean;
-  /** Reads texts by code points. */
   readonly codePoints: CodePointReader;
   /** Long texts that are known not to be numbers. */
   readonly nonNumeric: NonNumericTexts;

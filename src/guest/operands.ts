@@ -5,13 +5,11 @@ import type { Machine } from './machine.ts';
 
 // What the compiler knows of an operand. Brackets around it make no difference.
 
-/** The slot of an expression that is a variable. */
 export function variableSlot(context: Context, expr: Expr): number | undefined {
   if (expr.k === 'group') return variableSlot(context, expr.of);
   return expr.k === 'name' && context.compilers.direct ? context.scope.slot(expr.name) : undefined;
 }
 
-/** The value of a literal number. */
 export function numberLiteral(expr: Expr): number | undefined {
   if (expr.k === 'group') return numberLiteral(expr.of);
   return expr.k === 'num' ? expr.v : undefined;

@@ -282,7 +282,6 @@ function isFlattened(length: number, longerSide: number): boolean {
   return length >= FLOOR && (length ^ longerSide) >>> (28 - Math.clz32(length)) !== 0;
 }
 
-/** Flattens a text. */
 function flatten(text: string): string {
   PROBE.test(text);
   return text;

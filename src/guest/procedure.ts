@@ -13,7 +13,6 @@ export interface Compiled extends Layout {
   readonly deepest: number;
 }
 
-/** A compiled procedure. */
 export interface Callee extends Compiled {
   readonly procedure: Procedure;
   /** Frames of ended calls, for the next ones; linked by `parent`. */
@@ -49,7 +48,6 @@ export class Procedure {
     this.#compile = compile;
   }
 
-  /** The compiled procedure. */
   get code(): Callee {
     this.#code ??= { ...this.#compile(this.source, false), procedure: this, spare: null };
     return this.#code;

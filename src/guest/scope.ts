@@ -3,7 +3,6 @@ export class Scope {
   readonly #slots = new Map<string, number>();
   #size = 0;
 
-  /** Number of slots. */
   get size(): number {
     return this.#size;
   }
@@ -29,7 +28,6 @@ export class Scope {
     return this.#slots.get(name);
   }
 
-  /** All names with their slots. */
   [Symbol.iterator](): IterableIterator<[string, number]> {
     return this.#slots.entries();
   }

@@ -21,7 +21,6 @@ import type { Value } from './values.ts';
 // Calls that run together: all arguments are evaluated, all calls are made, all results are stored, each time in source order.
 // So nothing that a program can see depends on the order in which the calls end.
 
-/** One call of the block, compiled. */
 interface CompiledCall {
   readonly name: string;
   readonly at: number;
@@ -49,13 +48,11 @@ interface Pass {
   readonly labels: readonly [item: Label, key: Label] | null;
 }
 
-/** The slots of the variables of a loop. */
 interface LoopSlots {
   readonly item: number;
   readonly key: number | undefined;
 }
 
-/** `together … endtogether`. */
 export function compileTogether(context: Context, { body, s: at }: TogetherStmt): Exec {
   const calls = compileCalls(context, body);
   const { machine, keepsLast } = context;
@@ -164,7 +161,6 @@ function prepare(machine: Machine, frame: Frame, calls: readonly CompiledCall[],
   }
 }
 
-/** What the join of a block needs. */
 interface Join {
   /** The place of the block. */
   readonly at: number;

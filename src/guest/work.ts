@@ -105,9 +105,7 @@ export const WORK = {
   groups: plain(STEP_FUEL.groups.amount),
   /** A list of known length that a tool makes, besides its items. */
   list: plain(STEP_FUEL.list.amount),
-  /** A field of a template. */
   templateField: plain(STEP_FUEL.field.amount),
-  /** Compiling an expression. */
   compile: timed(8),
   /** Making a wide frame; the unit is a byte of it. */
   frame: timed(1, 256),

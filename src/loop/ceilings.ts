@@ -25,7 +25,6 @@ export interface Ceilings {
   readonly maxReasks?: number | undefined;
 }
 
-/** The checks of {@link Ceilings}. */
 export const CEILING_CHECKS: Checks<Ceilings> = {
   maxTurns: wholeNumber(1),
   maxFuel: wholeNumber(1),

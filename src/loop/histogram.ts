@@ -16,7 +16,6 @@ export class Histogram {
     if (label === null) this.#of('');
   }
 
-  /** Counts a duration. */
   observe(ms: number, value = ''): void {
     const series = this.#of(value);
     const seconds = ms / 1000;

@@ -44,7 +44,6 @@ export interface MetricsSnapshot {
   readonly tool_retries_total: number;
 }
 
-/** The counts of a runtime. */
 type RuntimeCounts = Pick<Runtime, 'boundaryBreaches'> & Partial<Pick<Runtime, 'tenantRefusals' | 'toolRetries'>>;
 
 interface Instrument<Count> {

@@ -212,7 +212,6 @@ export interface LoopOptions extends ResumeOptions {
 
 const checkRepair = checker<RepairOptions>({ fix: oneOf('safe'), changed: oneOf('ask', 'proceed', 'halt') });
 
-/** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
   runtime: methods('interpreter', 'turn', 'check', 'endSession'),
   executor: methods('context', 'fork'),
@@ -262,7 +261,6 @@ const STEP_CHECKS: Checks<StepOptions> = {
   requiresApproval: anything,
 };
 
-/** The check of the options of one step. */
 export const checkStep = checker(STEP_CHECKS);
 
 const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag, leave: checkFunction };

@@ -30,7 +30,6 @@ export class AskQuota {
     this.#init = init;
   }
 
-  /** Turns used so far. */
   get turns(): number {
     return this.#turns;
   }

@@ -21,7 +21,6 @@ export type StreamEvent<Event, Result> =
 /** Most minor events buffered for a slow reader. */
 const MAX_BUFFERED = 1000;
 
-/** Parts of a stream. */
 export interface StreamInit<Event, Result> {
   readonly signal: AbortSignal | undefined;
   /** Whether an event may be dropped for a slow reader. */

@@ -42,7 +42,6 @@ const TOO_LONG: Problem = {
   ...{ message: `the source is larger than ${MAX_SOURCE_BYTES} bytes`, edits: [], safe: false },
 };
 
-/** Most problems for one document. */
 const MAX_PROBLEMS = 1000;
 
 /**

@@ -81,7 +81,6 @@ export class SourceDocument {
     return this.#lines.length;
   }
 
-  /** The place of an offset in a piece. */
   placeOf({ piece, line }: Placed, offset: number): DocumentPlace {
     const { starts } = piece.lines;
     const index = lastAtMost(starts, offset);
@@ -106,7 +105,6 @@ export class SourceDocument {
     return { line: line + at.line - 1, character: this.#asWritten(line + at.line - 1, offset - start) };
   }
 
-  /** The piece at a place, with the offset in it. */
   at(place: DocumentPlace): { readonly placed: Placed; readonly offset: number } | null {
     const placed =
       this.pieces[

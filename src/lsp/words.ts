@@ -59,7 +59,6 @@ export function builtinParameter(name: BuiltinName): string {
   return takes === 'any' ? 'value' : takes;
 }
 
-/** The form of a built-in function. */
 export function builtinForm(name: BuiltinName): string {
   return `${name}(${builtinParameter(name)}) -> ${BUILTINS[name].returns}`;
 }

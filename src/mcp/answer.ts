@@ -11,7 +11,6 @@ export interface McpAnswer {
   readonly content: readonly unknown[];
   /** Undefined if there is none. */
   readonly structured: unknown;
-  /** `_meta` of the answer. */
   readonly meta: unknown;
 }
 

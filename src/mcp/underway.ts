@@ -30,7 +30,6 @@ export class Underway {
     this.#retired.add(client);
   }
 
-  /** Closes the retired connections. */
   async close(): Promise<void> {
     await Promise.all([...this.#retired].map((client) => client.close()));
   }

@@ -30,7 +30,6 @@ export class LostError extends StoreError {
 /** Unix milliseconds by the clock of the database, which is the only clock of a store. */
 export const NOW = '(floor(extract(epoch FROM statement_timestamp()) * 1000))::bigint';
 
-/** The words of Postgres for a schema. */
 export function dialectOf(schema: string): SessionsDialect {
   return {
     schema,

@@ -1,6 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
 
-/** The schema without an option. */
 const DEFAULT_SCHEMA = 'neuroscript';
 
 const FIRST = 'abcdefghijklmnopqrstuvwxyz_';

@@ -51,7 +51,6 @@ function callLines(call: PreviewCall, palette: Palette): readonly string[] {
   ];
 }
 
-/** Where a call stands. */
 export function placeText({ file, line, elsewhere }: PreviewCall): string {
   return `${file}:${line}${elsewhere ? ' and other places' : ''}`;
 }
@@ -61,7 +60,6 @@ export function effectsText({ name, effects }: PreviewCall): string {
   return effects ?? (name.startsWith('tool.') ? 'unknown tool' : 'asks outside of the program');
 }
 
-/** A condition of a call. */
 export function conditionText({ kind, text, line }: PreviewCall['when'][number]): string {
   return `${WHEN[kind]} ${text} (line ${line})`;
 }

@@ -24,7 +24,6 @@ export function pageHead(title: string, style: string): string {
 `;
 }
 
-/** The end of a page. */
 export const PAGE_END = '</body></html>\n';
 
 /** Foreign text as text of a page: nothing of it is markup, and nothing of it is invisible. */

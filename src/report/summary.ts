@@ -115,7 +115,6 @@ function askText(above: Required<SessionLine>['above']): string {
   return `ask ${above.map(({ call }) => call).join(' › ')} of ${printable(above[0]?.sid ?? '')}`;
 }
 
-/** The call that asked for a session. */
 function askedBy({ sid, turn, seq }: SessionParent): string {
   return sid === null ? `ask ${seq} of a run` : askText([{ sid, call: `${turn}.${seq}` }]);
 }

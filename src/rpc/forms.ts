@@ -85,10 +85,8 @@ export const paramForms = later(() => {
   };
 });
 
-/** The methods of the host. */
 export type MethodName = keyof ReturnType<typeof paramForms>;
 
-/** The parameters of a method. */
 export type Params<Name extends MethodName> = z.output<ReturnType<typeof paramForms>[Name]>;
 
 /** Reads the parameters of a request. Throws {@link RpcError} with the path of the first problem. */

@@ -27,7 +27,6 @@ export const RPC = {
   uninitialized: -32002,
 } as const;
 
-/** Maximum bytes of a message. */
 export const MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** The id of a text that is not parsed, if it is the second member, as in what most clients write. */

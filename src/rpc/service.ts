@@ -59,7 +59,6 @@ export class Service implements AsyncDisposable {
     this.#peer = peer;
   }
 
-  /** The method of this name. */
   method(name: string): Method | undefined {
     return Object.hasOwn(this.#methods, name) ? this.#methods[name as MethodName] : undefined;
   }

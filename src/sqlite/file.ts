@@ -5,7 +5,6 @@ import { StoreError } from './error.ts';
 import { type Format, makeForm, migrateFormat, pragma, prepareFormat } from './format.ts';
 import { IN_MEMORY, onlyOrdinaryBeside, sqlite } from './module.ts';
 
-/** Options for opening a file. */
 export interface SqliteFileOptions {
   /**
    * `process` (the default): a finished write survives the death of the process. `power`: it also survives a loss of power, and

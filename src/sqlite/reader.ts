@@ -66,7 +66,6 @@ export class SqliteReader implements Disposable {
     });
   }
 
-  /** The names of the tables or views. */
   names(type: 'table' | 'view'): readonly string[] {
     return this.all('SELECT name FROM sqlite_schema WHERE type = ? LIMIT 1000', type).map(({ name }) => String(name));
   }

@@ -2,7 +2,6 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { SqliteFile, SqliteRow } from './file.ts';
 import type { ColumnWords, Dialect, Row, Sql, SqlQuery } from './sql.ts';
 
-/** The words of SQLite. */
 export const SQLITE_DIALECT: Dialect = {
   schema: 'main',
   now: 'now_ms()',
@@ -15,7 +14,6 @@ export const SQLITE_DIALECT: Dialect = {
   gathered: 'json_group_array(json(one))',
 };
 
-/** The columns of a table of SQLite. */
 export const SQLITE_COLUMNS: ColumnWords = { name: 'TEXT', whole: 'INTEGER', real: 'REAL', end: ' STRICT' };
 
 /** A statement with `?`, and the numbers of its values in their order. */

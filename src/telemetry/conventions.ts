@@ -86,5 +86,4 @@ export const HISTOGRAMS = {
   'neuroscript.run.memory': histogram('By', 'Most bytes of script values alive at once in a run.', BYTES),
 } as const;
 
-/** The name of a histogram. */
 export type HistogramName = keyof typeof HISTOGRAMS;

@@ -2,7 +2,6 @@ import { SpanKind } from '@opentelemetry/api';
 import { ATTR } from './conventions.ts';
 import { type Attributes, codeOf, currentTelemetry, describe, fail, type Telemetry, traceFields } from './telemetry.ts';
 
-/** A call of a server's tool. */
 export interface McpCall {
   /** The server's name of the tool. */
   readonly tool: string;

@@ -40,7 +40,6 @@ export type Span = ApiSpan;
 /** The attributes of a span or a metric. */
 export type Attributes = ApiAttributes;
 
-/** One span to make. */
 export interface SpanInit {
   readonly name: string;
   /** `INTERNAL` when absent. */

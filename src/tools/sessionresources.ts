@@ -99,7 +99,6 @@ export class SessionResources {
     await ended?.end();
   }
 
-  /** Ends all sessions. */
   async close(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((sessionId) => this.end(sessionId)));
   }

@@ -39,7 +39,6 @@ export class Changes implements Disposable {
     this.#log = log;
   }
 
-  /** How many listen. */
   get size(): number {
     return this.#listeners.size;
   }

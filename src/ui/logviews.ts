@@ -55,7 +55,6 @@ export interface LogRow {
 export interface SeriesView {
   /** What was counted: the decision log, or without one the turns of the sessions that changed last. */
   readonly source: 'log' | 'sessions';
-  /** Length of one step. */
   readonly stepMs: number;
   /** Beginnings of the steps. */
   readonly times: readonly number[];

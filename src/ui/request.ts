@@ -3,7 +3,6 @@ import { NeuroScriptError } from '../wire/errors.ts';
 /** The server does not answer a request as it was asked. */
 export class RequestError extends NeuroScriptError {
   static readonly code = 'ERR_USAGE';
-  /** The status of the answer. */
   readonly status: number;
   constructor(status: number, message: string) {
     super(RequestError.code, message);

@@ -25,7 +25,6 @@ import { PAGE_SIZES, Texts } from './texts.ts';
 import type { ReplayView, TryView } from './trialviews.ts';
 import { turnSide } from './turn.ts';
 
-/** Turns of one trial. */
 const MOST_TURNS = 10;
 /** Trials that wait for the one that runs. */
 const MOST_WAITING = 4;

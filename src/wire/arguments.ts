@@ -47,7 +47,6 @@ export function argumentMessage(tool: string, problems: readonly string[]): stri
   return `tool '${tool}' argument validation failed: ${problems.join('; ')}`;
 }
 
-/** The problem of one argument, for {@link argumentMessage}. */
 export function argumentProblem(name: string, problem: string): string {
   return `argument '${name}': ${problem}`;
 }

@@ -2,7 +2,6 @@
 
 const node = globalThis.Buffer as typeof Buffer | undefined;
 
-/** Bytes of a text in UTF-8. */
 export const utf8Length: (text: string) => number =
   node === undefined ? (text) => new TextEncoder().encode(text).length : (text) => node.byteLength(text, 'utf8');
 

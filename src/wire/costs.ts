@@ -130,7 +130,6 @@ export function whisperedBytes(targetBytes: number, textBytes: number): number {
   return Math.max(0, targetBytes - FREE_TARGET_BYTES) + textBytes + 1;
 }
 
-/** Bytes that a text counts. */
 export function textBytes(units: number): number {
   return VALUE_BYTES.text.amount + VALUE_BYTES.unit.amount * units;
 }

@@ -20,7 +20,6 @@ export function strictText(bytes: Uint8Array): string {
   }
 }
 
-/** The bytes of all chunks. */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first;

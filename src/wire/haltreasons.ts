@@ -31,7 +31,6 @@ export const HALT_REASONS = {
 /** Why a session was halted. Each code has a page in `docs/errors/`. */
 export type HaltReason = keyof typeof HALT_REASONS;
 
-/** Whether a code can be the reason of a HALT. */
 export function isHaltReason(code: string): code is HaltReason {
   return Object.hasOwn(HALT_REASONS, code);
 }

@@ -24,7 +24,6 @@ interface Recorded {
   readonly called?: readonly string[] | undefined;
 }
 
-/** The labels of a recorded call. */
 export interface RecordedLabels {
   readonly call?: CallLabels | undefined;
   readonly answer?: AnswerLabels | undefined;

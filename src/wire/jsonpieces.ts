@@ -27,7 +27,6 @@ interface Open {
   filled: boolean;
 }
 
-/** A value that was parsed in pieces. */
 export interface Parsed {
   readonly value: unknown;
   /** What `jsonUnits` counts of the value, or a little more. */

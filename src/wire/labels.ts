@@ -10,7 +10,6 @@ export interface CarriedLabel {
   readonly line: number | null;
 }
 
-/** The labels of one argument. */
 export interface ArgumentLabels {
   /** Those of the whole value with all its parts. */
   readonly all: readonly CarriedLabel[];
@@ -18,7 +17,6 @@ export interface ArgumentLabels {
   readonly entries?: Readonly<Record<string, readonly CarriedLabel[]>>;
 }
 
-/** The labels of a call. */
 export interface CallLabels {
   /** By position. A missing argument carries none. */
   readonly args: readonly ArgumentLabels[];

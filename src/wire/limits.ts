@@ -245,7 +245,6 @@ export function findLimit(key: string): Limit | undefined {
   return BY_KEY.get(key);
 }
 
-/** The row of a key. */
 export function limitOf(key: LimitKey): Limit {
   const limit = BY_KEY.get(key);
   if (limit === undefined) throw new Error(`limit ${key} is missing from the table`);

@@ -125,27 +125,22 @@ export function checkObject(what: string, value: unknown): asserts value is obje
   if (typeof value !== 'object' || value === null || readable(what, () => Array.isArray(value))) refuse(what, 'an object', value);
 }
 
-/** A list. */
 export function checkList(what: string, value: unknown): asserts value is readonly unknown[] {
   if (!Array.isArray(value)) refuse(what, 'a list', value);
 }
 
-/** A text. */
 export function checkText(what: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') refuse(what, 'a text', value);
 }
 
-/** A text or an object. */
 export function checkTextOrObject(what: string, value: unknown): asserts value is string | object {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) refuse(what, 'a text or an object', value);
 }
 
-/** True or false. */
 export function checkFlag(what: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') refuse(what, 'true or false', value);
 }
 
-/** A function. */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') refuse(what, 'a function', value);
 }

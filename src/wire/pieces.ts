@@ -6,7 +6,6 @@ import { isList, plainMap, plainMaps } from './tagged.ts';
  * reads, encodes and writes in less than two calibration loops, whatever their shape.
  */
 
-/** Values of a piece. */
 export const PIECE_VALUES = 8192;
 /** Values that are worked on at once: as many calls as may end in one round make less than two pieces of them. */
 const LIGHT_VALUES = 256;
@@ -81,9 +80,7 @@ const KEY = 3;
 export interface Maker<T> {
   /** Makes a part that is no heavier than a piece; `depth` lists and maps are around it. */
   part(json: TaggedJson, depth: number): T;
-  /** The list of one item. */
   list(item: T): T;
-  /** The list of all items of some lists. */
   join(lists: readonly T[]): T;
   /** The map with these names, whose values stand in `items`. */
   map(names: readonly string[], items: readonly T[]): T;

@@ -238,7 +238,6 @@ export type GuestCall =
       readonly labels?: CallLabels | undefined;
     };
 
-/** A call of a tool. */
 export type ToolGuestCall = Extract<GuestCall, { readonly t: 'tool' }>;
 
 /**

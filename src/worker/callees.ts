@@ -66,7 +66,6 @@ function addCall(node: TreeNode, calls: CountedCall[]): void {
   else if (isDropped(node)) calls.push({ ...counted(node.call), kind: 'slip' });
 }
 
-/** The calls and the procedures of a source. */
 export function calleesOf(procedures: readonly Procedure[], commands: readonly CommandBlock[]): Callees {
   const calls: CountedCall[] = [];
   const [read, set, keys] = [new Set<string>(), new Set<string>(), new Set<string>()];

@@ -82,7 +82,6 @@ export function foreseeSources(sources: readonly Source[], maxBytes: number, opt
   return { diagnostics, foreseen: diagnostics.length > 0 ? null : foresee(files, BOUNDING_COSTS, options) };
 }
 
-/** Formats one source. */
 export function formatSource({ name, text }: Source, maxBytes: number): FormatReport {
   const result = format(text, { name, maxBytes });
   if (result.ok) return { text: result.text, diagnostics: [] };

@@ -4,7 +4,6 @@ import { within } from './anchor.ts';
 import { readBytes, replace, statOf } from './file.ts';
 import { MARK } from './path.ts';
 
-/** Most bytes of a mark. */
 const MARK_BYTES = 64;
 
 /**

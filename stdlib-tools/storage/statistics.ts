@@ -3,7 +3,6 @@ import { VALUES } from './tables.ts';
 
 /** Counts of a storage of tool values, without the values. */
 export interface StorageStatistics {
-  /** All entries. */
   readonly entries: number;
   /** Bytes, by the counting of the caps. */
   readonly bytes: number;

@@ -19,7 +19,6 @@ export function valueTables({ name, whole, real, end }: ColumnWords): readonly s
   ];
 }
 
-/** A file of tool values. */
 export const VALUES: Format = {
   name: 'storage of tool values',
   // The letters NSto.
@@ -30,7 +29,6 @@ export const VALUES: Format = {
 /** The statements of a storage, in the words of a database. */
 export type ValueStatements = ReturnType<typeof valueStatements>;
 
-/** The statements of {@link ValueStatements}. */
 export function valueStatements({ schema, lock }: Dialect) {
   const [entries, scopes, sums] = ['entries', 'scopes', 'sums'].map((table) => `${schema}.${table}`);
   const live = (at: string): string => `(expires IS NULL OR expires > ${at})`;

@@ -106,7 +106,6 @@ export const TOKENS = {
   T6: tokenOf(TEXTS.T6),
 } as const;
 
-/** A clock that only the test moves. */
 export class TestClock {
   /** Unix milliseconds. */
   ms: number;

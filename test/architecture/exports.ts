@@ -28,7 +28,6 @@ export interface Member {
 
 const manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
 
-/** The public entry points of the package, and the file of each. */
 export function publicEntries(): readonly { readonly name: string; readonly file: string }[] {
   return Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))).exports).flatMap(
     ([name, target]) =>

@@ -41,7 +41,6 @@ export function loadedWith(path: string, imports: readonly Import[]): ReadonlySe
 /** What a computed `import(…)` imports: no rule can judge it, so there is a list of the files that may have one. */
 export const COMPUTED = '#computed';
 
-/** All imports of a file. */
 export function importsOf({ path, program }: SourceText): Import[] {
   const found: Import[] = [];
   walk(program, (node) => {

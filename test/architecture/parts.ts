@@ -7,9 +7,7 @@ export interface Part {
   readonly name: string;
   /** What it is for, in a few words. */
   readonly holds: string;
-  /** The parts that it may import. */
   readonly imports: readonly string[];
-  /** The packages that it may import. */
   readonly packages: readonly string[];
   /** Whether it may use Node's own modules. */
   readonly node: boolean;
@@ -45,7 +43,6 @@ function part(name: string, holds: string, imports: string, packages: string, no
   return { name, holds, imports: list(imports), packages: list(packages), node, face: FILES.has(name) ? 'files' : 'index' };
 }
 
-/** All parts. */
 export const PARTS: readonly Part[] = [
   part('grammar', 'source text to tree, advice on errors, linter, cost estimate, formatter', '', 'chevrotain', false),
   part('wire', 'what crosses a boundary: frames, values, errors, the tables of limits and prices', 'grammar', '', false),

@@ -63,7 +63,6 @@ export function sourceOf(path: string): SourceText {
   return textSource(path, readFileSync(join(ROOT, path), 'utf8'));
 }
 
-/** A file with this text. */
 export function textSource(path: string, text: string): SourceText {
   let tree: SyntaxNode | undefined;
   return {

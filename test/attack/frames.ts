@@ -106,5 +106,4 @@ export const FULL_RESULT: WorkerFrame = {
   },
 };
 
-/** The types of frames. */
 export const TYPES = Object.keys(FRAMES) as readonly WorkerFrame['t'][];

@@ -19,7 +19,6 @@ const installed = existsSync(new URL('../../apps/lab/peers/node_modules', import
 const folder = mkdtempSync(join(tmpdir(), 'peers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file with this text. */
 function file(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);

@@ -9,7 +9,6 @@ import { AGENT, TOOLS } from '../loop/repair/files.ts';
 import { CORRECT, expectRepaired, REASONS } from '../loop/repair/reasons.ts';
 import { BIN, folder } from './spawn.ts';
 
-/** A session for each reason. */
 const SESSIONS = REASONS.map(([, text, told], index) => ({ sid: `s${index + 1}`, text, told }));
 
 it('A3-3.3-8 AMB-32 issue 43: serve asks an agent again for each reason, and sends each mail once', async () => {

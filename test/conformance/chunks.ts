@@ -37,7 +37,6 @@ export interface Chunk {
   readonly expected: Expected;
 }
 
-/** What a chunk must do. */
 export interface Expected {
   readonly emits: readonly string[];
   readonly whispers: readonly string[];

@@ -5,7 +5,6 @@ import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { Outcome } from '../../conformance/language/interpreter/run.ts';
 import { LIMITS } from './both.ts';
 
-/** A program and its limits. */
 export interface Case {
   readonly program: Program;
   readonly limits: Limits;

@@ -24,7 +24,6 @@ export interface Tally {
   readonly disagreements: Disagreement[];
 }
 
-/** An empty tally. */
 export function tally(): Tally {
   return { programs: 0, refused: 0, ends: new Map(), disagreements: [] };
 }

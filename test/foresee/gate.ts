@@ -45,7 +45,6 @@ export class Gate {
     };
   }
 
-  /** The first call that was refused. */
   get refused(): Passed | undefined {
     return this.passed.find(({ refusal }) => refusal !== null);
   }

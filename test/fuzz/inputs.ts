@@ -28,7 +28,6 @@ export function corpus(): readonly { readonly name: string; readonly text: strin
   return readdirSync(CORPUS).map((name) => ({ name, text: readFileSync(join(CORPUS, name), 'utf8') }));
 }
 
-/** Makes one input of a kind. */
 export function makeInput(random: Random, kind: Kind, from: readonly string[]): Input {
   switch (kind) {
     case 'bytes':

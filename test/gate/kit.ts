@@ -25,7 +25,6 @@ export function tempFolder(): string {
   return path;
 }
 
-/** A queue directory with these files. */
 export function queueWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const path = tempFolder();
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);

@@ -102,7 +102,6 @@ class Printer {
 
 type SimpleStmt = Exclude<Stmt, { k: 'if' | 'while' | 'for' | 'together' | 'on_event' | 'on_error' }>;
 
-/** The text of a statement that is one line. */
 function line(statement: SimpleStmt): string {
   switch (statement.k) {
     case 'set': {

@@ -1,7 +1,6 @@
 /** Prints expressions as canonical source text. */
 import type { AccessStep, Expr } from '../../grammar/syntax/astexpressions.ts';
 
-/** The text of one expression. */
 export function printExpression(node: Expr): string {
   return write(node, '}}');
 }

@@ -13,7 +13,6 @@ import { newKeyring } from '../aeiou/kit.ts';
 export const clock = fixedClock(1_725_012_345);
 export const keyring: Keyring = newKeyring('demo', clock);
 
-/** A file of examples/plan-apply. */
 export function exampleFile(name: string): string {
   return readFileSync(new URL(`../../examples/plan-apply/${name}`, import.meta.url), 'utf8');
 }

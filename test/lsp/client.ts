@@ -14,7 +14,6 @@ import {
 export class Client implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly connection: ProtocolConnection;
-  /** The last problems of each document. */
   readonly problems = new Map<string, readonly Diagnostic[]>();
   /** Messages to the person at the editor. */
   readonly shown: string[] = [];

@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../architecture/source.ts';
 
-/** A Node of another line. */
 export interface OtherNode {
   readonly binary: string;
   readonly version: string;

@@ -46,7 +46,6 @@ export function nodeOf(major: (typeof MAJORS)[number]): OtherNode {
   return node;
 }
 
-/** The installed package. */
 export const installed = (): string => join(prepared().project, 'node_modules', 'neuroscript-runtime');
 
 export interface Outcome {
@@ -113,5 +112,4 @@ export function projectOf(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-/** A program that prints 3. */
 export const PROGRAM = 'command\n  emit 1 + 2\nendcommand\n';

@@ -21,7 +21,6 @@ export function execute(code: string, cwd = ROOT): Printed {
   return spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', NPX + code], options);
 }
 
-/** The environment of a block. */
 export function environment(): NodeJS.ProcessEnv {
   return {
     PATH: `${BIN}${delimiter}${process.env.PATH}`,

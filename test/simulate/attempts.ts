@@ -10,7 +10,6 @@ export interface Witness {
   readonly told: number;
   /** How often a call had its effect; null where a crash may repeat it. */
   readonly effects: ReadonlyMap<string, number> | null;
-  /** Limits of the turn. */
   readonly limits: { readonly fuel: number; readonly toolCalls: number };
   /** Canonical names of the tools that change something. */
   readonly writing: ReadonlySet<string>;

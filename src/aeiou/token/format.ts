@@ -46,7 +46,6 @@ export type TokenPayload = JsonObject & {
   readonly payload: ControlPayload;
 };
 
-/** The first characters of every token. */
 export const TOKEN_PREFIX = '<<<NSMAG:V3:';
 const TOKEN = /^<<<NSMAG:V3:([A-Z0-9_]+):([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)>>>$/;
 
@@ -58,7 +57,6 @@ export function isTokenLine(line: string): boolean {
   return typeof line === 'string' && line.length <= MAX_TOKEN_BYTES && line.startsWith(TOKEN_PREFIX) && TOKEN.test(line);
 }
 
-/** Whether a value is one of the three actions. */
 export function isAction(value: unknown): value is Action {
   return ACTIONS.some((action) => action === value);
 }

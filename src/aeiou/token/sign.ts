@@ -26,11 +26,9 @@ export interface MintInput {
   readonly payload: ControlPayload;
 }
 
-/** A token without its tag. */
 export interface UnsignedToken {
   /** The canonical bytes of the payload, which the tag covers. */
   readonly message: Uint8Array;
-  /** Length of the tag in bytes. */
   readonly tagBytes: number;
   /**
    * The token line with the tag of {@link message}. Throws {@link MagicError} (`ERR_MAGIC_TOOL_INTERNAL`) for a tag of the wrong length.

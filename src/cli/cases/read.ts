@@ -22,7 +22,6 @@ export interface TestCase {
   readonly expected: Expected;
 }
 
-/** What a case must do. */
 export interface Expected {
   readonly emits: readonly string[];
   /** The error that ends the program; `limit` is that of a quota, `line` that of the comment, if it stands behind code. */

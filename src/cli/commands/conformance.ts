@@ -3,7 +3,6 @@ import type { ConformanceFlags } from '../conformance/command.ts';
 import { timeFlag } from '../flags/options.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
-/** The suites of vectors. */
 const SUITES = ['aeiou', 'language'] as const satisfies readonly ConformanceFlags['suite'][];
 
 const HELP = `

@@ -61,7 +61,6 @@ write the log. Later,
 shows whether the log still begins as it did.
 `;
 
-/** Most bytes of a checkpoint. */
 const CHECKPOINT_BYTES = 64 * 1024;
 
 /** `log verify|checkpoint FILE…`: checks the chain of a decision log, and signs its length and head. */

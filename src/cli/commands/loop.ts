@@ -18,7 +18,6 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { drive } from './drive.ts';
 import { USERDATA_FLAG, userdataOf } from './open.ts';
 
-/** The flags of `loop`. */
 interface LoopFlags extends DriveFlags {
   readonly userdata?: string;
   readonly profile: 'v3' | 'v1' | 'v1-once';
@@ -115,7 +114,6 @@ function spelled(name: (typeof OF_V3)[number]): string {
   return name === 'maxReasks' ? '--max-reasks' : `--${name}`;
 }
 
-/** The flags of a v1 loop. */
 type V1Flags = Settings & { readonly profile: string };
 
 /** The agent and the USERDATA of a v1 loop. */

@@ -15,7 +15,6 @@ import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 
-/** The flags of `tools mcp`. */
 export interface McpFlags extends SetupFlags {
   readonly keys?: string;
   readonly askUser?: true;

@@ -19,7 +19,6 @@ import { oneLine } from '../terminal/output.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usably } from './drive.ts';
 
-/** What a session is opened with. */
 interface OpenFlags extends CeilingFlags {
   readonly store?: string;
   readonly sid?: string;
@@ -141,7 +140,6 @@ export async function userdataOf(given: string | undefined, { stdin }: Pick<Term
   return value;
 }
 
-/** Maximum bytes of USERDATA. */
 const USERDATA_BYTES = 4 * 1024 * 1024;
 
 function isJson(given: string): boolean {

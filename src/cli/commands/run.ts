@@ -151,7 +151,6 @@ async function askOptionsOf(flags: RepeatFlags): Promise<AskHandlerOptions> {
   return { keyring: readKeyring(undefined, clock), clock, ids };
 }
 
-/** The events that flags send. */
 async function eventsOf(pairs: readonly Pair[], flags: RepeatFlags): Promise<EventInput[]> {
   const { sourcesOf } = await import('../flags/session.ts');
   const { clock, ids } = sourcesOf(flags);

@@ -90,7 +90,6 @@ function flagOf(name: string, { flags }: Page): Flag | null {
   return flags.find(({ names }) => names.includes(name)) ?? null;
 }
 
-/** The commands below a command. */
 function commandsOf(page: Page, pages: readonly Page[]): readonly Word[] {
   return pages
     .filter((each) => each.path !== '' && each.path === joined(page, each.path.split(' ').at(-1) ?? ''))

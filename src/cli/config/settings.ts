@@ -45,7 +45,6 @@ it are relative to it. docs/schemas/config.schema.json has the keys:
   limits: { fuel: 1000000 }
 `;
 
-/** Adds the flag of a configuration. */
 export function addConfig(command: Command): Command {
   return command.option('--config <FILE>', 'how the session is driven; flags take the place of what it says');
 }

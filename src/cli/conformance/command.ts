@@ -12,7 +12,6 @@ import { LanguageRuns } from './language.ts';
 import { perform } from './operations.ts';
 import { KIT_FORMAT, readVectors, type Vector } from './vectors.ts';
 
-/** The flags of `test conformance`. */
 export interface ConformanceFlags {
   readonly impl?: string;
   readonly serve?: true;

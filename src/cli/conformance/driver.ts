@@ -6,7 +6,6 @@ import { type Line, splitLines } from '../../files/lines.ts';
 import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { type Expectation, KIT_FORMAT, type Vector } from './vectors.ts';
 
-/** The result of one vector. */
 export interface VectorResult {
   readonly vector: Vector;
   readonly outcome: 'passed' | 'failed' | 'unsupported';
@@ -21,11 +20,9 @@ export interface KitReport {
   readonly verdicts: readonly VectorResult[];
 }
 
-/** The options of a run of the kit. */
 export interface KitOptions {
   /** A command line for the shell. The command must speak the protocol of the kit over standard input and output. */
   readonly command: string;
-  /** Milliseconds that one answer may take. */
   readonly answerMs: number;
   readonly signal: AbortSignal;
 }
@@ -177,7 +174,6 @@ class Peer {
   }
 }
 
-/** Maximum bytes of an answer. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Milliseconds that an implementation may take to exit after its input ends. */

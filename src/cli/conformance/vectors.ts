@@ -98,7 +98,6 @@ function encoded(op: string, members: Readonly<Record<string, unknown>>): Readon
   );
 }
 
-/** The bytes that a notation stands for. */
 export function bytesOf(value: ByteNotation): Buffer {
   if (typeof value === 'string') return Buffer.from(value, 'utf8');
   if ('hex' in value) return Buffer.from(value.hex, 'hex');

@@ -37,7 +37,6 @@ export interface AgentOptions {
   readonly transcript?: string;
 }
 
-/** The help text of `--agent`. */
 export const AGENT_HELP = `
 Agents:
   script:FILE  plays a transcript: one envelope a turn, with any prose around it

@@ -23,7 +23,6 @@ export const VERIFIER = ['--verifier <CMD>', 'the command that knows what was ap
 
 const GROUP = 'Approval (docs/gate.md):';
 
-/** Adds the flags of {@link ApprovalFlags}. */
 export function addApproval(command: Command): Command {
   for (const [flag, help] of [
     ['--intent <UUID:HASH>', 'execute the plan that was approved under this UUID and with this hash, once'],

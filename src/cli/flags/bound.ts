@@ -8,10 +8,8 @@ import { named } from './setup.ts';
 /** The flag that binds a run to a grant. */
 export const BOUND = ['--bound <GRANT>', "refuse calls that this grant of 'neuroscript foresee --grant' does not have"] as const;
 
-/** The endings of grants. */
 export const GRANTS: readonly string[] = ['.yaml', '.yml', '.json'];
 
-/** Maximum bytes of a grant. */
 const GRANT_BYTES = 4 * 1024 * 1024;
 
 /** The grant of a file. `flag` names the flag. Throws {@link UsageError}. */

@@ -13,7 +13,6 @@ export interface LibraryFlags {
   readonly library?: string | undefined;
 }
 
-/** Most files of a library. */
 const MOST_FILES = 500;
 
 /** The sources of a folder by name, without tests (`NAME.test.ns`). Throws {@link UsageError}. */

@@ -4,12 +4,10 @@ import type { Models } from './modelsfile.ts';
 
 export type { Models };
 
-/** The flag for the models of `ask`. */
 export interface ModelFlags {
   readonly models?: string;
 }
 
-/** The help text of a models file. */
 export const MODELS_HELP = `
 A models file (YAML or JSON) lists the models that 'ask' can name:
   models:

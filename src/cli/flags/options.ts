@@ -65,7 +65,6 @@ export function limitsOf(flags: object): RuntimeLimitOptions {
   return given;
 }
 
-/** A name and a text. */
 export interface Named {
   readonly name: string;
   readonly text: string;
@@ -124,7 +123,6 @@ export function timeFlag(flag: string): (text: string) => number {
   return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: MAX_TIMER_MS }, text);
 }
 
-/** Reads a whole number from `min` to `max`. */
 export function wholeNumber(flag: string, min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);

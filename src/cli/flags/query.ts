@@ -19,7 +19,6 @@ export interface QueryFlags {
   readonly since?: string;
 }
 
-/** Adds the flag for a query. */
 export function addWhere(command: Command, description: string): Command {
   return command.option('--where <QUERY>', `${description}: status:halted error:timeout tool:shop since:7d words`);
 }

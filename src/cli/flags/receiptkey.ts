@@ -5,7 +5,6 @@ import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { named } from './setup.ts';
 
-/** Maximum bytes of a key file. */
 export const KEY_FILE_BYTES = 1024 * 1024;
 
 /** A key that signs receipts. Throws {@link UsageError}: the file must be its owner's alone and have a private half. */

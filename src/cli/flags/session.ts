@@ -27,7 +27,6 @@ export function addSession(command: Command, { withSid } = { withSid: true }): v
     .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
 }
 
-/** The clock and the ids that the flags choose. */
 export function sourcesOf(flags: RepeatFlags): { readonly clock: Clock; readonly ids: Ids } {
   return {
     clock: flags.now === undefined ? systemClock : fixedClock(flags.now),

@@ -13,7 +13,6 @@ import { isModule, toolsOfModule } from './module.ts';
 import { addServers, readServers, tokensOfUser } from './servers.ts';
 import { policyTools, standardTools } from './standard.ts';
 
-/** The flags for tools and policy. */
 export interface SetupFlags {
   readonly tools?: string | undefined;
   readonly policy?: string | undefined;
@@ -155,7 +154,6 @@ export async function readTools(name: string): Promise<readonly ToolDefinition[]
   return named(name, () => loadMockTools(text, name));
 }
 
-/** The policy of a policy file. */
 export async function readPolicy(name: string): Promise<Policy> {
   const text = await configText(name);
   return named(name, () => loadPolicy(text, name));

@@ -26,7 +26,6 @@ export function defaultStore(env: Readonly<Record<string, string | undefined>> =
   return join(folder, 'sessions.db');
 }
 
-/** Adds `--store` to a command that works on the sessions of a store. */
 export function addStore(command: Command): Command {
   return command.option('--store <FILE>', `the file with the sessions, or postgres://… (default: ${STORE_PLACE})`);
 }

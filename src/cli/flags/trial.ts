@@ -7,7 +7,6 @@ import { parseValue } from './options.ts';
 import { readPolicy } from './setup.ts';
 import { parseQuantity } from './units.ts';
 
-/** Maximum bytes of a program. */
 const PROGRAM_BYTES = 1024 * 1024;
 
 const HELP = `write program=FILE, policy=FILE, limit.FLAG=VALUE, 2.1=JSON (call 1 of turn 2), tool.group.Name=JSON (all its calls), or
@@ -49,7 +48,6 @@ function answerOf(fails: boolean, text: string, setting: string): CallAnswer {
   return { result: parseValue(`--set ${printable(setting.slice(0, 100))}`, text) };
 }
 
-/** A trial of a session, as lines. */
 export function trialLines({ sid, turns, end }: TriedSession): readonly string[] {
   return [
     ...turns.flatMap(({ turn, recorded, tried, differences, unanswered }) => [

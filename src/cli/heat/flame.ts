@@ -48,7 +48,6 @@ export function flameSvg(
   return `<svg class="flame" role="img" aria-label="flame graph" width="100%" height="${(deepest + 1) * ROW}">${boxes.join('\n')}</svg>`;
 }
 
-/** A part of the whole. */
 function percent(part: number): string {
   return `${Math.round(part * 1e5) / 1e3}%`;
 }

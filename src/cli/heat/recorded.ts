@@ -16,7 +16,6 @@ import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type HeatFlags, probeOf, writeHeat } from './output.ts';
 
-/** The flags of a step. */
 export interface StepFlags {
   readonly at?: string;
   readonly step?: number;

@@ -47,7 +47,6 @@ export interface Sum {
   readonly benign: Readonly<Record<'made' | 'done' | 'allowed' | 'failed', number>>;
 }
 
-/** Counts verdicts. */
 export function sumOf(verdicts: readonly ProgramVerdict[]): Sum {
   const count = (...outcomes: readonly HostileOutcome[]): number =>
     verdicts.filter(({ outcome }) => outcomes.includes(outcome)).length;

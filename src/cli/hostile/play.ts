@@ -102,7 +102,6 @@ export function callText({ tool, args }: AuditRecord): string {
  */
 export type HostileOutcome = 'done' | 'allowed' | 'failed' | 'refused' | 'waits' | 'through' | 'idle';
 
-/** The verdict on one program. */
 export interface ProgramVerdict {
   readonly scenario: string;
   readonly program: string;

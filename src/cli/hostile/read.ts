@@ -11,7 +11,6 @@ const FOLDER = new URL('conformance/hostile/', PACKAGE);
 /** The file with the programs of every scenario that has an `attack`. */
 export const WAYS = fileURLToPath(new URL('ways.yaml', FOLDER));
 
-/** The scenarios of this package. */
 export function scenarioFiles(): readonly string[] {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml') && name !== basename(WAYS));
   return names.sort().map((name) => fileURLToPath(new URL(name, FOLDER)));
@@ -38,7 +37,6 @@ export interface Scenario {
   readonly about: string;
   readonly tools: readonly ToolDefinition[];
   readonly policy: PolicyOptions;
-  /** The fields of USERDATA. */
   readonly userdata: Readonly<Record<string, unknown>>;
   /** Canonical names of the tools that no hijacked program may call with success. */
   readonly harm: ReadonlySet<string>;

@@ -25,7 +25,6 @@ import { tokensIn } from './token.ts';
 /** Maximum number of replies of a transcript that are read. */
 const MOST = 20;
 
-/** Maximum bytes of a transcript. */
 const TRANSCRIPT_BYTES = 16 * MAX_ENVELOPE_BYTES;
 
 /** A line that is a marker, apart from its blanks. */
@@ -47,7 +46,6 @@ export const ENVELOPE: Kind = {
   },
 };
 
-/** A marker line. */
 interface Mark extends MarkerLine {
   /** The version that it names; null for one that has only the form of a marker. */
   readonly version: number | null;

@@ -62,7 +62,6 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** The first line of a text. */
 export function firstLine(text: string): string {
   const end = text.indexOf('\n');
   return end < 0 ? text : text.slice(0, end);
@@ -81,7 +80,6 @@ export function listed<T>(
   return [...shown.flatMap(show), ...(all > shown.length ? [`… and ${grouped(all - shown.length)} more`] : [])];
 }
 
-/** An artefact that is whole. */
 export function whole(found: Omit<Found, 'error' | 'sure'>): Found {
   return { ...found, sure: 'certain', error: null };
 }

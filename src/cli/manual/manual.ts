@@ -5,7 +5,6 @@ export interface Manual {
   readonly pages: readonly Page[];
 }
 
-/** One command. */
 export interface Page {
   /** Its names, such as `sessions show`; empty for the program itself. */
   readonly path: string;
@@ -16,7 +15,6 @@ export interface Page {
   readonly operands: readonly Value[];
 }
 
-/** One flag of a command. */
 export interface Flag {
   /** Its forms, such as `-h` and `--help`. */
   readonly names: readonly string[];

@@ -77,7 +77,6 @@ export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Prom
   return command.run({ ...scene, rest });
 }
 
-/** The list of the commands, for the help text and `:help`. */
 export function commandList(palette: Palette): readonly string[] {
   return [...COMMANDS.values()].flatMap(({ shown, help: text }) =>
     paragraph(text, palette, `  ${shown.padEnd(20)}`, ' '.repeat(22)),

@@ -15,7 +15,6 @@ import type { Session } from './session.ts';
  */
 export type Typed = { readonly text: string } | { readonly trouble: string } | 'interrupted' | 'cleared' | 'end';
 
-/** A source of lines. */
 export interface Lines extends Disposable {
   /** Whether a person types the lines and sees the prompts. */
   readonly interactive: boolean;

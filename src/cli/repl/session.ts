@@ -9,7 +9,6 @@ import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The options of a session. */
 export interface SessionInit {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
@@ -23,7 +22,6 @@ export interface SessionInit {
   readonly ask: (question: string) => void;
 }
 
-/** A source with definitions, and its summary. */
 export interface Definition {
   readonly source: Source;
   readonly file: ParsedFile;

@@ -12,7 +12,6 @@ export interface Readiness {
   readonly text: string;
 }
 
-/** Parts of {@link Health}. */
 export interface HealthInit {
   readonly host: Pick<Host, 'beat'>;
   readonly store: Pick<SessionStore, 'census'>;

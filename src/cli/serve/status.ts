@@ -14,7 +14,6 @@ export interface StatusInit {
   readonly listen: string;
   readonly state: () => HostState;
   readonly health: Health;
-  /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>;
 }
 

@@ -34,7 +34,6 @@ export class Progress implements Disposable {
     this.#line = new StatusLine({ err, paintErr, interrupt, statusColumns: quiet ? 0 : statusColumns }, () => this.text, PACE);
   }
 
-  /** Takes an event. */
   show(event: LoopProgress): void {
     if ('turn' in event) this.#turn = event.turn;
     switch (event.type) {
@@ -70,7 +69,6 @@ export class Progress implements Disposable {
     if (ended) this.#nested.delete(event.sid);
   }
 
-  /** The text of the line. */
   get text(): string {
     const seconds = (this.#line.elapsedMs / 1000).toFixed(1);
     const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
@@ -100,7 +98,6 @@ export class Replies {
     this.#terminal = terminal;
   }
 
-  /** Takes an event. */
   show(event: LoopProgress): void {
     switch (event.type) {
       case 'asked':

@@ -6,7 +6,6 @@ import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble, STDIN } from './input.ts';
 
-/** The endings of pages. */
 export const PAGES: readonly string[] = ['.html', '.htm'];
 
 /** Checks a flag that names a file to replace: a file of another kind may be a program. Throws {@link UsageError}. */

@@ -89,7 +89,6 @@ export class Steps implements Disposable {
     this.#line.refresh();
   }
 
-  /** The text of the line. */
   get text(): string {
     const ms = this.#line.elapsedMs;
     const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total);

@@ -103,7 +103,6 @@ export const map: FieldReader<ValueMap> = (value, field) => {
   return isValueMap(copy) ? copy : wrong(field, 'a map');
 };
 
-/** One of the given words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FieldReader<T> {
   return (value, field) => words.find((word) => word === value) ?? wrong(field, `one of ${words.join(', ')}`);
 }

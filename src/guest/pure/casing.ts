@@ -10,12 +10,10 @@ import { textOfUnits } from './characters.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Converts a text to upper case. */
 export function upper(meter: Meter, text: string): string {
   return mapped(meter, text, (all) => all.toUpperCase(), UPPER);
 }
 
-/** Converts a text to lower case. */
 export function lower(meter: Meter, text: string): string {
   return mapped(meter, text, (all) => all.toLowerCase(), LOWER);
 }

@@ -3,7 +3,6 @@ import { describe, Fault, putEntry } from '../kit.ts';
 import type { Group } from './define.ts';
 import { newMap } from './results.ts';
 
-/** Error values. */
 export const ERROR: Group<'error'> = {
   'tool.error.New': (meter, code, message) => {
     if (typeof code !== 'string' && typeof code !== 'number')

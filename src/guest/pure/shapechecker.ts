@@ -5,7 +5,6 @@ import type { Value } from '../values.ts';
 import { entryOf } from './path.ts';
 import { TextMap } from './results.ts';
 
-/** Options of a {@link ShapeChecker}. */
 export interface CheckOptions {
   /** True to allow keys that the shape does not name. */
   readonly allowExtra: boolean;

@@ -4,7 +4,6 @@ import type { Dict } from '../values.ts';
 import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
 
-/** Templates. */
 export const TEMPLATE: Group<'template'> = {
   'tool.template.Render': render,
 };

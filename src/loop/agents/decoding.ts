@@ -17,7 +17,6 @@ const FIELDS: { readonly [S in GrammarServer]: (grammar: string) => Fields } = {
 /** Fields of a request to a server. */
 export type Fields = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** The kinds of servers. */
 export const GRAMMAR_SERVERS: readonly GrammarServer[] = ['llama.cpp', 'vllm', 'vllm-guided', 'sglang'];
 
 /** The fields that make a server decode under the grammar of a request. Throws when the request has none. */

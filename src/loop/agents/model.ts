@@ -34,7 +34,6 @@ export interface ModelAgentOptions {
   readonly cost?: ModelCost | undefined;
 }
 
-/** What the tokens of a model cost. */
 export interface ModelCost {
   /** US dollars for a million tokens of each kind, with at most nine decimals. */
   readonly usd: TokenPrice;
@@ -172,7 +171,6 @@ export const PROVIDER = 'model';
 /** Most calls of tools that a reply may begin. None is offered, and the SDK compares each call with those before. */
 const MOST_CALLS = 100;
 
-/** One attempt at a reply. */
 interface Attempt {
   readonly model: SdkModel;
   readonly settings: Settings;

@@ -25,7 +25,6 @@ import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts'
 import type { Budget } from './budget.ts';
 import type { AskTarget } from './providers.ts';
 
-/** Parts of a nested loop. */
 export interface NestedLoop {
   readonly request: AskRequest;
   readonly target: AskTarget;

@@ -70,7 +70,6 @@ export function rotationOf(rotated: string | undefined): number {
   return rotated === undefined ? 0 : Number(rotated.slice(rotated.lastIndexOf('.') + 1));
 }
 
-/** Most milliseconds to wait for the lock. */
 const WAIT_MS = 5000;
 
 /**

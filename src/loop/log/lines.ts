@@ -5,7 +5,6 @@ import { openOrdinary } from '../../files/ordinary.ts';
 /** Most bytes of one line. Lines contain only ids, codes and numbers. */
 export const LINE_BYTES = 64 * 1024;
 
-/** One line of a log. */
 export interface LogLine {
   /** Null for a line that is longer than {@link LINE_BYTES}. */
   readonly text: string | null;

@@ -31,7 +31,6 @@ export const RECORDED_LIMITS = mapOf(z.number()).transform((limits, context): Li
 const count = z.int().min(0);
 const position = z.int().min(1);
 
-/** An amount of US dollars. */
 export const USD = z.number().refine((usd) => usdProblem(usd) === null, 'it is not an amount of US dollars');
 
 /** Unix milliseconds that a calendar has. */
@@ -68,7 +67,6 @@ const CARRIED = z.array(
 );
 const NAMES = z.array(z.string());
 
-/** The labels of a recorded call. */
 const CALL_LABELS = z.looseObject({
   call: z
     .looseObject({
@@ -200,7 +198,6 @@ function isTagged(json: unknown): boolean {
   }
 }
 
-/** The usage of a run. */
 export const USAGE = z
   .object({
     fuel: count,

@@ -14,10 +14,8 @@ export interface EarlierTurn {
   readonly clock: readonly number[];
   /** Token ids that were issued. */
   readonly jtis: readonly string[];
-  /** Number of tokens that were minted. */
   readonly mints: number;
   readonly mintFailed: boolean;
-  /** Milliseconds that the turn ran. */
   readonly ranMs: number;
 }
 

@@ -38,7 +38,6 @@ export interface RecordedSession extends Pick<ReadSession, 'sid' | 'head' | 'tur
   readonly faults?: readonly string[];
 }
 
-/** A store to read sessions from. */
 type SessionSource = Pick<SessionStore, 'read' | 'turns'>;
 
 /** The readable records of a session in a store, and the faults of the others. Throws {@link SessionStateError} for an unknown id. */

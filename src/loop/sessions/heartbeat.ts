@@ -1,6 +1,5 @@
 import type { HostRegistry } from './fleet.ts';
 
-/** The process that a {@link Heartbeat} is of. */
 export interface HeartbeatInit {
   /** Absent in a store where nobody needs to know hosts. */
   readonly hosts: HostRegistry | undefined;

@@ -4,10 +4,8 @@ import type { Clock } from '../clock.ts';
 import type { Point } from './point.ts';
 import type { ClaimedSession, Held, Lease, SessionStore, StartedTurn } from './store.ts';
 
-/** Default length of a lease. */
 const DEFAULT_LEASE_MS = 15_000;
 
-/** Parts of {@link Leases}. */
 export interface LeasesInit {
   readonly store: SessionStore;
   readonly clock: Clock;

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Held, SessionStore } from './store.ts';
 
-/** Parts of {@link Resting}. */
 export interface RestingInit {
   readonly store: Pick<SessionStore, 'renew' | 'release'>;
   readonly clock: Pick<Clock, 'monotonic'>;

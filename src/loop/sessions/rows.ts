@@ -125,17 +125,14 @@ function mustBe(what: string, part: string, found: string | number, expected: st
   throw new StoreError('damaged', `${what} cannot be read: it is of ${part} ${other}, not ${own}`);
 }
 
-/** Token ids that a session has used. */
 export function readUsed(text: unknown): readonly UsedId[] {
   return checked('the used token ids of a session in the store', text, USED);
 }
 
-/** The body of a step. */
 export function readStep(text: unknown, sid: string): JsonObject {
   return checked(`a step of the started turn of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
 
-/** The configuration of a session. */
 export function readConfiguration(text: unknown, sid: string): JsonObject {
   return checked(`the configuration of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
@@ -150,7 +147,6 @@ export function readRecord(text: unknown, what = 'a turn in the store'): TurnRec
   return checked(what, text, STORED_RECORD);
 }
 
-/** The record in the row of a turn. */
 export function readTurn(text: unknown, sid: string, turn: number): TurnRecord {
   const what = `turn ${turn} of session ${JSON.stringify(sid)} in the store`;
   const record = readRecord(text, what);

@@ -5,7 +5,6 @@ import { SqliteEngine } from './sqliteengine.ts';
 import { SqlSessions } from './sqlsessions.ts';
 import { SESSIONS } from './tables.ts';
 
-/** Options of a {@link MemoryStore}. */
 export interface MemoryStoreOptions {
   /** Measures leases. The default is the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;

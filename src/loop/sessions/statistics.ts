@@ -21,7 +21,6 @@ export interface StoreStatistics {
   readonly latest: readonly CountedSession[];
 }
 
-/** One session in the statistics. */
 export interface CountedSession {
   readonly sid: string;
   /** That of an open session is `waiting`, `running` or `open`. */

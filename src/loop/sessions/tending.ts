@@ -18,7 +18,6 @@ const MOST_OPEN = 10_000;
 /** Called with the problem of a damaged session. */
 export type OnDamage = (error: StoreError, sid: string) => void;
 
-/** What {@link Tending} works with. */
 export interface TendingInit {
   readonly store: SessionStore;
   readonly clock: Pick<Clock, 'now'>;

@@ -5,7 +5,6 @@
 export class Wakes {
   readonly #waiting = new Set<() => void>();
 
-  /** Number of listeners. */
   get size(): number {
     return this.#waiting.size;
   }

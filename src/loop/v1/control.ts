@@ -86,7 +86,6 @@ export interface Marker {
 }
 
 const OPEN = '[[loop:';
-/** Most characters of a reason. */
 const MAX_REASON = 256;
 
 /**

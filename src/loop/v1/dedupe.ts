@@ -31,7 +31,6 @@ export class EventGate {
     });
   }
 
-  /** Forgets a loop. */
   dispose(loopId: string): void {
     this.#seen.delete(loopId);
   }

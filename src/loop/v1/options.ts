@@ -95,7 +95,6 @@ export type V1LoopEventBody =
   /** The turn has ended. */
   | { readonly type: 'decided'; readonly decision: V1Stop['decision'] | 'CONTINUE'; readonly record: V1TurnRecord };
 
-/** The check of the options of an `AskLoop`. */
 export const checkLoopOptions = checker<AskLoopOptions>({
   executor: required(anything),
   clock: anything,

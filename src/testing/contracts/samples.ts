@@ -73,7 +73,6 @@ export type OwnedCommit = Omit<TurnCommit, 'fence'> & { readonly owner: string }
 /** A lease in words of moments. */
 export const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
 
-/** The record of a turn. */
 export const recordOf = (sid: string, turn: number): TurnRecord => ({
   ...interruptedRecord(state(sid), { ...started(sid, turn), reply: null }, 'ERR_INTERRUPTED'),
   output: ODD,
@@ -93,7 +92,6 @@ export const commitOf = (sid: string, turn: number, more: Partial<OwnedCommit> =
   ...more,
 });
 
-/** The entry of a decision. */
 export const entryOf = (sid: string, turn: number, decision: LogEntry['decision'] = 'CONTINUE'): LogEntry => ({
   ts: '2024-08-30T10:05:45.000Z',
   SID: sid,

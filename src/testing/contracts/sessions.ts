@@ -4,7 +4,6 @@ import { check, refused } from './check.ts';
 import type { OwnedStore } from './owned.ts';
 import { commitOf, LEASED, lease, ODD, type OwnedCommit, recordOf, started, state, WAITS } from './samples.ts';
 
-/** A case of a store of sessions. */
 export interface StoreCase {
   readonly name: string;
   run(store: OwnedStore): Promise<void>;

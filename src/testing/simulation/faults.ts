@@ -33,7 +33,6 @@ export type Fault =
   /** Somebody cancels a session. */
   | 'cancels';
 
-/** All faults. */
 export const FAULTS: readonly Fault[] = [
   ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after', 'torn', 'killed'] as const),
   ...(['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'] as const),
@@ -64,7 +63,6 @@ export class Faults {
     this.#only = only === null ? null : new Set(only);
   }
 
-  /** Ends all faults. */
   end(): void {
     this.#over = true;
   }

@@ -143,7 +143,6 @@ function disturbed(tool: ToolDefinition, process: Process, watch: Watch): ToolDe
   });
 }
 
-/** The session and the turn of the fork of a turn. */
 function turnOf(forkId: string): { readonly sid: string; readonly turn: number } {
   const [sid = '', turn = ''] = forkId.split('#');
   return { sid, turn: Number.parseInt(turn, 10) };

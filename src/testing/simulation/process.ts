@@ -15,19 +15,16 @@ const UNREACHABLE_MS = 1000;
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly faults: Faults;
-  /** Milliseconds of a lease. */
   readonly leaseMs: number;
   /** Milliseconds of the world until which all disks are full. */
   readonly fullUntil: number;
   /** Adds an event to the trace. */
   readonly note: (line: string) => void;
-  /** Called when a process has died. */
   died(process: Process): void;
 }
 
 /** A request to something outside of a process. */
 export interface Request<T> {
-  /** Its possible faults. */
   readonly faults: readonly Fault[];
   /** Performs the request and returns the answer. */
   readonly work: () => Promise<T>;

@@ -20,7 +20,6 @@ export interface Actor {
   monotonic(): number;
 }
 
-/** An event of the world. */
 export interface Event {
   /** Milliseconds since the beginning of the world. */
   at: number;

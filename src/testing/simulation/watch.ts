@@ -32,7 +32,6 @@ interface Claim {
   until: number;
 }
 
-/** One call of a tool by a process. */
 export interface MadeCall {
   readonly process: Process;
   readonly sid: string;

@@ -31,7 +31,6 @@ export interface Schedule {
   readonly faults?: readonly string[];
 }
 
-/** The outcome of a schedule. */
 export interface ScheduleOutcome {
   readonly violation: Violation | null;
   readonly events: number;
@@ -52,7 +51,6 @@ export interface WorldOptions {
   readonly kinds: readonly Fault[];
   /** Most hosts of a fleet. */
   readonly mostHosts: number;
-  /** Whether to keep the trace. */
   readonly trace: boolean;
   /** The store, which no other world uses at the time. */
   readonly store: EmptyStore;
@@ -139,7 +137,6 @@ export class SimulatedWorld implements Surroundings {
     return this.#schedule.sessions ?? this.#shared.scenario.sessions.map((_, index) => index + 1);
   }
 
-  /** Runs the schedule to its end. */
   async run(): Promise<ScheduleOutcome> {
     await acting.run(this.#server, () => this.#open());
     for (const slot of this.#slots) this.#startHost(slot);

@@ -12,7 +12,6 @@ export function firstSentence(text: string): string {
 /** Made at its first use, because that takes 20 ms. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** The sentences of a text, each on one line. */
 export function sentences(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'sentence' });
   return [...segmenter.segment(oneLine(text))].map(({ segment }) => segment.trim()).filter((sentence) => sentence !== '');

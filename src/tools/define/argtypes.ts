@@ -109,7 +109,6 @@ export function coerce(type: ArgType, value: AnyValue): Coerced<unknown> {
   return result instanceof Mismatch ? { ok: false, problem: result.problem } : { ok: true, value: result };
 }
 
-/** True for the name of an ArgType. */
 export function isArgType(name: unknown): name is ArgType {
   return typeof name === 'string' && Object.hasOwn(COERCIONS, name);
 }

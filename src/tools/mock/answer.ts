@@ -47,7 +47,6 @@ export interface World {
   readonly used: Map<MockCase, number>;
 }
 
-/** The cases of one mock tool. */
 export interface MockCases {
   /** The name as it is in the file. */
   readonly name: string;

@@ -21,12 +21,10 @@ export function meetsCondition(condition: Condition, known: ForeseenValue): Trut
   ]);
 }
 
-/** Whether all hold. */
 export function every(truths: readonly Truth[]): Truth {
   return truths.includes(false) ? false : truths.includes(null) ? null : true;
 }
 
-/** Whether any holds. */
 export function some(truths: readonly Truth[]): Truth {
   return truths.includes(true) ? true : truths.includes(null) ? null : false;
 }

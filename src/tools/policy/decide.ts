@@ -107,7 +107,6 @@ function whenBreaches({ when }: Policy, { tool, args }: CallQuestion): readonly 
   });
 }
 
-/** Whether the arguments of a call meet all conditions of a row. */
 export function meetsRow(row: ConditionRow, tool: CalledTool, args: readonly ForeseenValue[] | null): Truth {
   return every(
     Object.entries(row).map(([name, condition]) =>
@@ -165,7 +164,6 @@ function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The conditions of a row in words. */
 export function rowText(row: ConditionRow): string {
   return Object.entries(row)
     .map(([name, condition]) => `${name} ${conditionText(condition)}`)

@@ -44,7 +44,6 @@ export interface FlowRules {
   readonly options: FlowOptions;
 }
 
-/** The rules of checked options. */
 export function flowRules(options: FlowOptions): FlowRules {
   const { labels = {}, sinks = {}, program, endorse = {} } = options;
   const rows = Object.entries(sinks).map(([entry, { refuse = [], ask = [], deciding = false }]) => {

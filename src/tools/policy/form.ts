@@ -56,7 +56,6 @@ export const policyForm = later((): z.ZodType<PolicyOptions> => {
   }).meta({ title: 'A policy file: what programs may call' });
 });
 
-/** The schema of a pattern of tools. */
 export function toolsForm(): z.ZodString {
   return pattern(TOOLS, (given) => `'${given}' can match no tool; ${HOW_TO_MATCH}`).meta({
     id: 'tools',

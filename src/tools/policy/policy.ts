@@ -70,7 +70,6 @@ export function policyOptions(policy: Policy | null): PolicyOptions | null {
   };
 }
 
-/** The keys of a policy file. */
 export const POLICY_KEYS = [
   'context',
   'allow',

@@ -33,7 +33,6 @@ export interface PureArg {
 
 const SIGNATURE = /^([a-z_0-9]+)(\??): ([a-z_]+)(?: = (.+))?$/;
 
-/** Reads the signature of an argument. */
 export function readSignature(signature: string): PureArg {
   const [, name = '', optional = '', type = '', fallback] = SIGNATURE.exec(signature) ?? [];
   const value: PureArg['default'] = fallback === undefined ? null : JSON.parse(fallback);

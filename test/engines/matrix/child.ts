@@ -1,7 +1,6 @@
 import type { HostPlan, Told } from './plan.ts';
 import type { Reached } from './rig.ts';
 
-/** The plan of this process. */
 export const plan: HostPlan = JSON.parse(process.argv[2] ?? '');
 
 export const tell = (told: Told): void => void process.send?.(told);

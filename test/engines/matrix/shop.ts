@@ -38,7 +38,6 @@ export class Shop {
     return linesOf(this.#belongings).map((line) => JSON.parse(line));
   }
 
-  /** The keys of all orders. */
   orders(): readonly string[] {
     return readdirSync(this.#orders).map((name) => Buffer.from(name, 'base64url').toString());
   }

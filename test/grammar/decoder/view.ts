@@ -5,7 +5,6 @@ import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
 const tool = (name: string, args: Parameters<typeof defineTool>[0]['args']): ToolDefinition =>
   defineTool({ name, args, effects: 'none', run: () => null });
 
-/** Tools that a policy allows. */
 export const ALLOWED: readonly ToolDefinition[] = [
   tool('tool.shop.Price', [{ name: 'item', type: 'string' }]),
   tool('tool.shop.PriceOf', [
@@ -26,11 +25,9 @@ export const ALLOWED: readonly ToolDefinition[] = [
   ),
 ];
 
-/** Tools that it denies. */
 export const DENIED: readonly ToolDefinition[] = [
   tool('tool.shop.Buy', [{ name: 'item', type: 'string' }]),
   tool('tool.fs.Delete', [{ name: 'path', type: 'string' }]),
 ];
 
-/** The policy. */
 export const POLICY = { allow: ['tool.shop.*', 'tool.text.*', 'tool.sort.*'], deny: ['tool.shop.Buy'] };

@@ -8,7 +8,6 @@ import { expectEqual, meaning } from '../help.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
 
-/** What a source means. */
 function meaningOf(source: string, result = parse(source, { name: 'test.ns' })): unknown {
   if (!result.ok) throw new Error(`${result.errors[0].line}: ${result.errors[0].message}\n${source}`);
   return meaning(result.file);

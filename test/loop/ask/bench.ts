@@ -15,7 +15,6 @@ import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/r
 import type { RunResult } from '../../../src/wire/result.ts';
 import { newKeyring, reply } from '../../aeiou/kit.ts';
 
-/** An envelope whose ACTIONS are these statements. */
 export function envelope(...statements: readonly string[]): string {
   const actions = ['command', ...statements.map((each) => `  ${each}`), 'endcommand'].join('\n');
   return `${reply(actions)}\n`;

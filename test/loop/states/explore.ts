@@ -129,7 +129,6 @@ async function reach(path: readonly Move[]): Promise<Reached> {
   return { world, session, wrong };
 }
 
-/** All programs of at most so many steps. */
 function programsOf(most: number): readonly (readonly Step[])[] {
   const shorter = most === 0 ? [] : programsOf(most - 1);
   const longest = shorter.filter(({ length }) => length === most - 1);
@@ -138,7 +137,6 @@ function programsOf(most: number): readonly (readonly Step[])[] {
 
 const ANY: readonly Move[] = [{ do: 'restart' }, { do: 'cancel' }];
 
-/** Every move that can be made in a state. */
 function movesIn({ status, waiting }: Session, programs: readonly (readonly Step[])[]): readonly Move[] {
   if (status !== 'open') return [{ do: 'cancel' }, turn('done'), { do: 'drive', steps: ['done'], most: 'turns' }];
   if (waiting !== null)

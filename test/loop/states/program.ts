@@ -105,7 +105,6 @@ function statementOf(step: Step, turn: number): string {
   return `set x = tool.world.Change("${step}")`;
 }
 
-/** The ACTIONS of a turn. */
 export function programOf(steps: readonly Step[], turn: number): string {
   return [
     'command',

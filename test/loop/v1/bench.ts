@@ -5,7 +5,6 @@ import type { AskLoopOptions, AskLoopRun, V1LoopEvent } from '../../../src/loop/
 import type { V1LoopResult } from '../../../src/loop/v1/record.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 
-/** A command block of these statements. */
 export function command(...statements: readonly string[]): string {
   return ['command', ...statements.map((line) => `  ${line}`), 'endcommand'].join('\n');
 }
@@ -90,7 +89,6 @@ export class Stage {
   }
 }
 
-/** The OUTPUT section of a prompt. */
 export function outputOf(prompt: string): string {
   const [, output = ''] =
     /<<<NSENVELOPE_MAGIC::OUTPUT::v1>>>\n([\s\S]*)\n<<<NSENVELOPE_MAGIC::USERDATA::v1>>>\n/.exec(prompt) ?? [];

@@ -46,7 +46,6 @@ const ENDS: readonly (readonly [source: string, treatment: Treatment])[] = [
   ['command\n  for each x in [1, 2, 3]\n    emit x\n    call tool.b.Send(x)\n  endfor\nendcommand\n', 'cancels'],
 ];
 
-/** The run of a number. */
 export function caseOf(seed: number, index: number): Case {
   const random = new Random(Math.imul(seed, 0x85ebca6b) ^ index);
   const kind = index % 10;

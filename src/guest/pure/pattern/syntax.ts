@@ -13,7 +13,6 @@ export type Node =
   | { readonly k: 'repeat'; readonly of: Node; readonly least: number; readonly most: number; readonly lazy: boolean }
   | { readonly k: 'group'; readonly of: Node; readonly index: number };
 
-/** A parsed pattern. */
 export interface Pattern {
   readonly root: Node;
   /** Names of the groups, starting with group 1; empty for groups without a name. */

@@ -35,7 +35,6 @@ export class Threads {
     this.match = new Int32Array(slots);
   }
 
-  /** Number of threads. */
   get count(): number {
     return this.#now.count;
   }

@@ -201,7 +201,6 @@ function compared(result: V1LoopResult, { decision, reason, turns, output }: End
 
 const NAMES = Object.keys(LINES) as (keyof typeof LINES)[];
 
-/** All lists of at most so many lines. */
 function listsOf(most: number): readonly Move['lines'][] {
   const shorter = most === 0 ? [] : listsOf(most - 1);
   return most === 0
