@@ -19,8 +19,7 @@ const DOING: Readonly<Record<LoopState, string>> = {
  * A status line of a session on a terminal: the turn, the time, the fuel of earlier turns and the last tool call. Without a
  * terminal on standard error it prints nothing.
  */
-export class Progress implements Disposable {
-  readonly #line: StatusLine;
+export class Progress extends StatusLine {
   #turn = 0;
   #doing = 'starting';
   #fuel = 0;
@@ -31,7 +30,7 @@ export class Progress implements Disposable {
   /** `quiet`: something else writes on standard error, so there is no status line. */
   constructor(terminal: Terminal, quiet = false) {
     const { err, paintErr, interrupt, statusColumns } = terminal;
-    this.#line = new StatusLine({ err, paintErr, interrupt, statusColumns: quiet ? 0 : statusColumns }, () => this.text, PACE);
+    super({ err, paintErr, interrupt, statusColumns: quiet ? 0 : statusColumns }, () => this.text, PACE);
   }
 
   show(event: LoopProgress): void {
@@ -70,19 +69,10 @@ export class Progress implements Disposable {
   }
 
   get text(): string {
-    const seconds = (this.#line.elapsedMs / 1000).toFixed(1);
+    const seconds = (this.elapsedMs / 1000).toFixed(1);
     const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
     const asked = [...this.#nested.values()].map((doing) => ` › ${doing}`).join('');
     return printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`);
-  }
-
-  /** Removes the line, so that other output can follow. */
-  clear(): void {
-    this.#line.clear();
-  }
-
-  [Symbol.dispose](): void {
-    this.#line[Symbol.dispose]();
   }
 }
 

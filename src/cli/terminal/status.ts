@@ -70,40 +70,30 @@ export class StatusLine implements Disposable {
 }
 
 /** The status line of work in known steps: how much is done, and an estimate of how long the rest takes. */
-export class Steps implements Disposable {
+export class Steps extends StatusLine {
   readonly #what: string;
-  readonly #line: StatusLine;
   #done = 0;
   #total = 0;
 
   /** `what` says what happens, such as `replay`. */
   constructor(terminal: Terminal, what: string) {
+    super(terminal, () => this.text);
     this.#what = what;
-    this.#line = new StatusLine(terminal, () => this.text);
   }
 
   /** Takes how much of how much is done, in any unit. */
   reached(done: number, total: number): void {
     this.#done = done;
     this.#total = total;
-    this.#line.refresh();
+    this.refresh();
   }
 
   get text(): string {
-    const ms = this.#line.elapsedMs;
+    const ms = this.elapsedMs;
     const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total);
     const parts = [this.#what, ...(this.#total === 0 ? [] : [`${Math.floor(share * 100)} %`]), duration(ms)];
     // Less than this says nothing about the rest.
     return [...parts, ...(share < 0.01 ? [] : [`about ${duration((ms * (1 - share)) / share)} left`])].join(' · ');
-  }
-
-  /** Removes the line, so that other output can follow. */
-  clear(): void {
-    this.#line.clear();
-  }
-
-  [Symbol.dispose](): void {
-    this.#line[Symbol.dispose]();
   }
 }
 
