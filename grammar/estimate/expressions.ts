@@ -7,7 +7,6 @@ import type { Span } from '../syntax/position.ts';
 import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
 import type { CallNode } from './calls.ts';
 import { Charges } from './charges.ts';
-import { elementAt, replaced } from './elements.ts';
 import { binary, LONGEST_KNOWN } from './operators.ts';
 import type { Session } from './session.ts';
 import { type Cost, fuel, State } from './state.ts';
@@ -15,6 +14,7 @@ import {
   type Abstract,
   BOOLEAN,
   container,
+  elementAt,
   join,
   knownBoolean,
   knownNumber,
@@ -33,6 +33,7 @@ import {
   only,
   origins,
   prefixOf,
+  replaced,
   shownAs,
   TEXT,
   text,

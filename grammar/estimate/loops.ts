@@ -4,7 +4,6 @@
  */
 
 import type { Block, ForStmt, WhileStmt } from '../syntax/ast.ts';
-import { elementAt, elementOf } from './elements.ts';
 import { Evaluation } from './expressions.ts';
 import { isHarmless, whyEndless } from './lookahead.ts';
 import { operationsOf } from './operations.ts';
@@ -12,6 +11,8 @@ import type { Session } from './session.ts';
 import { Endings, either, FREE, fuel, type Point, plus, repeated, State, type Surroundings, sum, times } from './state.ts';
 import {
   type Abstract,
+  elementAt,
+  elementOf,
   isWithin,
   knownNumber,
   knownText,

@@ -7,14 +7,13 @@ import type { Block, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt } from '../syn
 import { clearing } from '../syntax/certainty.ts';
 import { setBy } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
-import { elementAt } from './elements.ts';
 import { Evaluation } from './expressions.ts';
 import { isHarmless, RESULT } from './lookahead.ts';
 import { type Follows, Loops } from './loops.ts';
 import { statementOperations } from './operations.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
 import { type Ending, Endings, either, FREE, fuel, type Guard, type Point, plus, State, type Surroundings } from './state.ts';
-import { type Abstract, asText, knownNumber, NOTHING, truthOf, UNKNOWN } from './values.ts';
+import { type Abstract, asText, elementAt, knownNumber, NOTHING, truthOf, UNKNOWN } from './values.ts';
 
 /** Most calls of a loop that run together, with the widest limit. */
 const MOST_TOGETHER = 1024;

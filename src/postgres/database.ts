@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SessionsDialect } from '../loop/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import type { Row, Sql, SqlQuery } from '../sqlite/sql.ts';
-import { NeuroScriptError } from '../wire/errors.ts';
+import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { type AnyClient, type PostgresClient, postgresClient } from './clients.ts';
 import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
-import { checkSchema } from './schema.ts';
 
 /** Milliseconds for which a write is tried again after its connection was lost. */
 const PATIENCE_MS = 10_000;
@@ -159,4 +158,16 @@ export class Database implements Sql {
 function stateOf(error: Error): string | null {
   const code: unknown = 'code' in error ? error.code : null;
   return typeof code === 'string' && code.length === 5 && code === code.toUpperCase() && code !== 'EPIPE' ? code : null;
+}
+
+const DEFAULT_SCHEMA = 'neuroscript';
+
+const FIRST = 'abcdefghijklmnopqrstuvwxyz_';
+const REST = `${FIRST}0123456789`;
+
+/** The name of a schema, which stands in statements as it is. Throws {@link ConfigError} for a name with other characters. */
+function checkSchema(name: string = DEFAULT_SCHEMA): string {
+  const right = FIRST.includes(name.slice(0, 1)) && [...name].every((each) => REST.includes(each));
+  if (name !== '' && name.length <= 40 && right && !name.startsWith('pg_')) return name;
+  throw new ConfigError('the schema of a store may have up to 40 lower-case letters, digits and _, and begins with a letter');
 }

@@ -21,8 +21,8 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
-import { mustRewrite, rewriteFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { mustRewrite, rewriteFile } from '../terminal/write.ts';
 
 interface CheckFlags extends SetupFlags {
   readonly json?: true;

@@ -7,10 +7,10 @@ import { named } from '../flags/setup.ts';
 import { openStore, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { OUT, writeOut } from '../terminal/newfile.ts';
 import { oneLine } from '../terminal/output.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { OUT, writeOut } from '../terminal/write.ts';
 import { usably } from './drive.ts';
 
 interface ExportFlags {

@@ -5,8 +5,8 @@ import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { filesBelow, readSources, STDIN } from '../terminal/input.ts';
-import { mustRewrite, rewriteFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { mustRewrite, rewriteFile } from '../terminal/write.ts';
 
 const DETAILS = `
 The layout keeps comments, the forms of literals, and groups of lines;

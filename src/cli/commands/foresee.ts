@@ -13,8 +13,8 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources } from '../terminal/input.ts';
-import { checkOutput, PAGES, replaceFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { checkOutput, PAGES, replaceFile } from '../terminal/write.ts';
 import { usable } from './drive.ts';
 
 interface ForeseeFlags extends SetupFlags, GivenFlags {

@@ -14,8 +14,8 @@ import {
 import { systemClock } from '../../loop/index.ts';
 import { formatReceiptKey, generateReceiptKey } from '../../receipt/index.ts';
 import { inColumns, printable } from '../../report/index.ts';
+import { readTokenKeys } from '../flags/keyfiles.ts';
 import { named } from '../flags/setup.ts';
-import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';

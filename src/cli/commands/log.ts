@@ -19,16 +19,16 @@ import {
   readCheckpoint,
 } from '../../receipt/index.ts';
 import { counted, printable } from '../../report/index.ts';
+import { readPublicReceiptKey, readReceiptKey } from '../flags/keyfiles.ts';
 import { texts } from '../flags/options.ts';
-import { readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading, readText } from '../terminal/input.ts';
-import { OUT, writeOut } from '../terminal/newfile.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { OUT, writeOut } from '../terminal/write.ts';
 import { usably } from './drive.ts';
 
 interface VerifyFlags {

@@ -6,9 +6,9 @@ import { readOrdinary } from '../../files/ordinary.ts';
 import { isUuid, sameUuid } from '../../gate/formats.ts';
 import { canonicalPlan, planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { appendWhole } from '../terminal/append.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, label } from '../terminal/input.ts';
+import { appendWhole } from '../terminal/write.ts';
 
 /** A plan that waits for a human. */
 export interface PendingIntent {

@@ -25,8 +25,8 @@ import { foreseenOf, grantFor, type ProcedureCalls } from '../promote/grant.ts';
 import { NotPromotable, type Promoted, procedureOf } from '../promote/procedure.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { writeAllNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { writeAllNew } from '../terminal/write.ts';
 import { usably } from './drive.ts';
 
 interface PromoteFlags extends SetupFlags {

@@ -13,15 +13,15 @@ import {
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { isMadeOf } from '../../wire/wildcard.ts';
+import { readPublicReceiptKey, readReceiptKey } from '../flags/keyfiles.ts';
 import { launcherOption, texts } from '../flags/options.ts';
-import { readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { OUT, writeOut } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { OUT, writeOut } from '../terminal/write.ts';
 import { usably } from './drive.ts';
 
 interface IssueFlags {

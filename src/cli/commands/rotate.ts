@@ -13,11 +13,10 @@ import {
 import { systemClock } from '../../loop/index.ts';
 import { formatReceiptKey, publicReceiptKey } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
+import { hasReceiptKey, readEitherReceiptKey, readTokenKeys } from '../flags/keyfiles.ts';
 import { wholeNumber } from '../flags/options.ts';
-import { hasReceiptKey, readEitherReceiptKey } from '../flags/receiptkey.ts';
 import { named, usable } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
-import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';

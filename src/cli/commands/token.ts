@@ -13,9 +13,9 @@ import {
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
 import { CHECKS, describeToken, grouped, printable } from '../../report/index.ts';
+import { readTokenKeys } from '../flags/keyfiles.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
-import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText, STDIN } from '../terminal/input.ts';

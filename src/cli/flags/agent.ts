@@ -15,9 +15,9 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { PolicyGuard, toolGrammar } from '../../tools/index.ts';
-import { appendWhole } from '../terminal/append.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend, readText } from '../terminal/input.ts';
+import { appendWhole } from '../terminal/write.ts';
 import { configText } from './configfile.ts';
 import { named, type Setup } from './setup.ts';
 

@@ -5,8 +5,8 @@ import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/in
 import type { JournalEntry } from '../../wire/journal.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
-import { replaceFile } from '../terminal/replace.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { replaceFile } from '../terminal/write.ts';
 
 /** The help of `--record`, for every command that has it. */
 export const RECORD_HELP = 'write the calls that were made, with their results, to a tools file that answers them again';

@@ -8,8 +8,8 @@ import { parsePair } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText, STDIN } from '../terminal/input.ts';
-import { writeNew } from '../terminal/newfile.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { writeNew } from '../terminal/write.ts';
 import type { Entry, Session } from './session.ts';
 
 /** Maximum number of characters of a value in the list of variables. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { constants, statSync } from 'node:fs';
+import { appendFileSync, constants, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { access, chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble, STDIN } from './input.ts';
+import type { Terminal } from './terminal.ts';
 
 export const PAGES: readonly string[] = ['.html', '.htm'];
 
@@ -73,4 +74,68 @@ export async function rewriteFile(name: string, text: string): Promise<void> {
   } catch (error) {
     throw new UsageError(`cannot write ${printable(name)}: ${fileTrouble(error)}`, { cause: error });
   }
+}
+
+/** The flag of commands that print one document. */
+export const OUT = ['--out <FILE>', 'write to this file, which must not exist, in place of standard output'] as const;
+
+/** Prints a document, or writes it to the file of {@link OUT}. Throws {@link UsageError} as {@link writeNew} does. */
+export async function writeOut(text: string, out: string | undefined, terminal: Terminal): Promise<void> {
+  if (out === undefined) await terminal.out.lineWhenReady(text.trimEnd());
+  else await writeNew(out, `${text.trimEnd()}\n`);
+}
+
+/** Writes a file that must not exist yet, for its owner alone. Throws {@link UsageError}, and leaves no half of a file. */
+export async function writeNew(file: string, text: string): Promise<void> {
+  let made = false;
+  try {
+    await using handle = await open(file, 'wx', 0o600);
+    made = true;
+    await handle.writeFile(text);
+  } catch (error) {
+    // Half a file, as of a full disk, would refuse the next attempt.
+    if (made) await rm(file, { force: true });
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
+  }
+}
+
+/** Writes files that must not exist yet, all of them or none. Throws {@link UsageError} as {@link writeNew} does. */
+export async function writeAllNew(files: Readonly<Record<string, string>>): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const [file, text] of Object.entries(files)) {
+      await writeNew(file, text);
+      made.push(file);
+    }
+  } catch (error) {
+    for (const file of made) await rm(file, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Appends to an ordinary file. When that fails, as on a full disk, the file is as it was, because half a line would spoil it for every reader;
+ * what another process has appended meanwhile stays. Throws the error of the file system.
+ */
+export function appendWhole(
+  file: string,
+  text: string,
+  options: { readonly mode?: number; readonly flush?: boolean } = {},
+): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    appendFileSync(file, text, options);
+  } catch (error) {
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) undo(file, size, text);
+    throw error;
+  }
+}
+
+/** Takes away what stands behind the first `size` bytes of a file, if it is no more than the beginning of a text. */
+function undo(file: string, size: number, text: string): void {
+  const added = readFileSync(file).subarray(size);
+  if (!Buffer.from(text).subarray(0, added.length).equals(added)) return;
+  if (size === 0) rmSync(file);
+  else truncateSync(file, size);
 }
