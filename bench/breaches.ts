@@ -3,7 +3,6 @@ import { textBytes } from '../src/wire/costs.ts';
 import { limitOf } from '../src/wire/limits.ts';
 import { command } from './workloads.ts';
 
-/** The tools that the programs call. */
 export const TOOLS = [
   defineTool({
     name: 'tool.bench.Never',
@@ -104,7 +103,6 @@ function loop(body: string, ...first: readonly string[]): string {
   return command(...first, 'while true', ...body.split('\n').map((line) => `  ${line}`), 'endwhile');
 }
 
-/** An endless loop with a text that becomes longer. */
 function longer(use: string): string {
   return loop(`set s = s + "x"\n${use}`, 'set s = ""');
 }

@@ -141,7 +141,6 @@ async function medianOf(opened: Engine, workload: Workload, runs: number, pauseM
   return summarize(times)?.median ?? Number.NaN;
 }
 
-/** The comparison as a page of text. */
 export function renderBuilds(rows: readonly BuildRow[]): string {
   const cells = rows.map((row) => [row.workload, `${short(row.ratio)}x`, `${short(row.bound)}x`, String(row.rounds)]);
   return `${table(['workload', 'median ratio', '95 % bound', 'rounds'], cells)}\n\nratio: our time divided by that of the other build.\n`;

@@ -290,7 +290,6 @@ class BarePipe implements AsyncDisposable {
   }
 }
 
-/** The results as a page of text. */
 export function renderContexts({ rows, promises }: PromiseReport<ContextRow>): string {
   const cells = rows.map(({ what, unit, measured }) => [
     what,

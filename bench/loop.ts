@@ -71,7 +71,6 @@ export async function benchLoop(quick: boolean): Promise<PromiseReport<LoopRow>>
   }
 }
 
-/** The results as a page of text. */
 export function renderLoop({ rows, promises }: PromiseReport<LoopRow>): string {
   const cells = rows.map(({ keeps, ms }) => [
     keeps,

@@ -7,7 +7,6 @@ import type { Workload } from './workloads.ts';
 export interface OwnRun extends Pick<RunResult, 'usage'> {
   readonly value: unknown;
   readonly ms: number;
-  /** Code and message of its error. */
   readonly error: string | null;
 }
 

@@ -268,7 +268,6 @@ class Heartbeat {
   }
 }
 
-/** The breaches as the cells of a table. */
 export function peerQuotaTable(rows: readonly PeerQuotaRow[]): Table {
   const head = ['program', 'engine', 'limit', 'ended', 'over p50', 'max', 'others waited p50', 'host lived', 'typed', 'error'];
   const cells = rows.map(({ program, engine, limit, set, unit, overshoot, stall, runs, ended, survived, typed, error }) => [
@@ -286,7 +285,6 @@ export function peerQuotaTable(rows: readonly PeerQuotaRow[]): Table {
   return { head, cells };
 }
 
-/** The results as a page of text. */
 export function renderPeerQuotas(rows: readonly PeerQuotaRow[]): string {
   const { head, cells } = peerQuotaTable(rows);
   return `${table(head, cells)}\n\n${PEER_QUOTAS_ABOUT.join('\n')}\n`;

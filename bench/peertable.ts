@@ -211,7 +211,6 @@ export function peerFailures({ rows }: PeerTable): string[] {
   return rows.flatMap(({ row, engine, note }) => (note === null ? [] : [`${engine}, ${row}: ${note}`]));
 }
 
-/** The results as a page of text. */
 export function renderPeers({ rows, goals, memory }: PeerTable): string {
   const cells = rows.map(({ row, engine, ms, ours: ratio, kept, note }) => [
     row,

@@ -32,7 +32,6 @@ export interface QuotaRow {
   readonly exact: boolean;
 }
 
-/** The results of the benchmark. */
 export interface QuotaReport extends PromiseReport<QuotaRow> {
   readonly growth: readonly GrowthRow[];
 }
@@ -220,7 +219,6 @@ export function quotaTable(rows: readonly QuotaRow[]): Table {
   return { head, cells };
 }
 
-/** The results as a page of text. */
 export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
   const { head, cells } = quotaTable(rows);
   return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; raw process: the end of a raw isolate under such a limit of time; next: the run\nright after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;

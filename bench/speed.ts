@@ -144,7 +144,6 @@ export async function benchInterp(candidates: readonly Candidate[], quick: boole
   return { rows, promises: await measurePromises(rows, candidates, quick) };
 }
 
-/** The results as a page of text. */
 export function renderInterp({ rows, promises }: PromiseReport<Row>): string {
   const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
   const cells = rows.map((row) => [

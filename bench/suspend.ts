@@ -121,7 +121,6 @@ function sizesOf(path: string): readonly number[] {
     .map(({ size }) => Number(size));
 }
 
-/** The results as a page of text. */
 export function renderSuspend({ rows, promises }: PromiseReport<SuspendRow>): string {
   const cells = rows.map(({ what, unit, value }) => [what, unit, short(value?.median ?? null), spread(value)]);
   return `${table(['what', 'unit', 'median', 'quartiles'], cells)}\n\n${renderPromises(promises)}\n`;

@@ -91,7 +91,6 @@ export function renderTokens(rows: readonly TokenRow[]): string {
   return `${table(head, cells)}\n\nEd25519 by node:crypto on both sides; one batch is ${BATCH} pieces, lanes interleaved.\n`;
 }
 
-/** The broken promises. */
 export function tokenFailures(rows: readonly TokenRow[]): string[] {
   return rows.flatMap(({ work, ratio, target }) =>
     ratio !== null && target !== null && ratio > target

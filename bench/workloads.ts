@@ -51,7 +51,6 @@ export const LOOP: Workload = {
   result: (1_000_000 * 999_999) / 2,
 };
 
-/** The cost of procedure calls. */
 export const CALLS: Workload = {
   name: 'fib(25)',
   about: '242 785 calls',

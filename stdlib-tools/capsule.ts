@@ -76,7 +76,6 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
 /** No scope of `scope.ts` has this name, so only `tool.capsule.Add` writes here. */
 const SCOPE = 'capsules';
 
-/** The capsules of a storage. */
 interface Kept {
   ids(at: number): Promise<readonly string[]>;
   find(name: string, version: string | null, at: number): Promise<StoredCapsule | undefined>;

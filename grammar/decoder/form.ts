@@ -3,7 +3,6 @@
 /** A set of characters as ranges of code points, both ends included. */
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** One piece of a grammar. */
 export type Form =
   | { readonly k: 'text'; readonly text: string }
   | Chars
@@ -60,7 +59,6 @@ export function rule(name: string): Form {
   return { k: 'rule', name };
 }
 
-/** A set of characters. */
 export interface Chars {
   readonly k: 'chars';
   readonly ranges: Ranges;

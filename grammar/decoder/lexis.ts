@@ -230,7 +230,6 @@ function metadataText(rules: RuleBook): Form {
 export const BUILTIN_WORDS: readonly string[] = KEYWORDS.filter((word) => word !== 'typeof' && builtinNamed(word) !== undefined);
 
 /** Words that are not some other words. A grammar cannot look ahead, so a name excludes the reserved words letter by letter. */
-/** The characters that continue a word. */
 const WORD = ranges('0-9A-Z_a-z');
 /** The rest of a word. It is a separate rule, because it occurs at every letter of every reserved word. */
 const MORE = rule('w');

@@ -22,7 +22,6 @@ export interface Path {
 
 export type CallNode = Expr | Stmt;
 
-/** A call that a program may make. */
 export interface CallRow {
   /** Canonical name of a tool, `ask` or `promptuser`. */
   readonly name: string;

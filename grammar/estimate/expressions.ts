@@ -47,7 +47,6 @@ const COMPUTED: ReadonlySet<Expr['k']> = new Set(['template', 'text', 'eval', 'u
 /** Most bytes that a whisper counts beside its texts. */
 const WHISPER_BYTES = 64;
 
-/** Evaluates the expressions of one statement, one after the other. */
 export class Evaluation {
   /** The variables. Only a tool changes them while an expression is evaluated. */
   state: State;

@@ -305,7 +305,6 @@ class PlacedOrigins {
   }
 }
 
-/** The numbers of the calls at each place. */
 interface Numbers {
   readonly numbers: ReadonlyMap<number, readonly number[]>;
   /** Of the places at which one knows to which call an answer belongs. */
@@ -333,7 +332,6 @@ const MOST_ORIGINS = 32;
 /** Most calls that `from` of a value lists. */
 const MOST_FROM = 8;
 
-/** Most characters of an expression in a condition. */
 const MOST_CHARACTERS = 80;
 
 /** The text of a condition, as the source has it. */

@@ -5,7 +5,6 @@ import type { Expr } from '../syntax/astexpressions.ts';
 import { childrenOf, expressionsOf, isAtom, targetsOf } from '../syntax/walk.ts';
 import type { FuelCosts } from './costs.ts';
 
-/** Operations of an expression and of all its parts. */
 export function operationsOf(expr: Expr): number {
   let operations = ownOperations(expr);
   for (const child of childrenOf(expr)) operations += operationsOf(child);

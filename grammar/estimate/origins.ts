@@ -38,7 +38,6 @@ const MOST_STEPS = 200_000;
 /** Most repetitions of a loop until nothing new comes in. Each adds a source to some variable. */
 const MOST_PASSES = 200;
 
-/** The sources of the calls of one program. */
 export class Origins {
   readonly sources: SourceNode[] = [];
   readonly calls = new Map<CallNode, CallOrigins>();

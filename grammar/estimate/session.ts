@@ -56,7 +56,6 @@ export interface Summary extends Called {
 /** Follows a call of a procedure. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => Called;
 
-/** The estimates of one program. */
 export class Session {
   readonly costs: FuelCosts;
   readonly procedures: ReadonlyMap<string, Defined>;
@@ -80,7 +79,6 @@ export class Session {
   readonly changes: Changes;
   /** The conditions of the current place. */
   path: Path | null = null;
-  /** The file of the current place. */
   file: SourceFile;
   /** The first cause of a missing upper bound in this unit. */
   cause: Cause | undefined;
@@ -177,7 +175,6 @@ export class Session {
     this.path = { condition: { ...condition, file: this.file }, outer: this.path };
   }
 
-  /** Counts a call of the host. */
   called(name: string, node: CallNode, args: readonly Abstract[] | null): Tally {
     return Tally.of(this.calls.row({ name, node, file: this.file, args }, this.path), 1);
   }

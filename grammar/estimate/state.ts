@@ -15,7 +15,6 @@ export class State {
     this.#others = others;
   }
 
-  /** The number of known variables. */
   get size(): number {
     return this.#names.size;
   }
@@ -116,7 +115,6 @@ export interface Point extends Cost {
   readonly state: State;
 }
 
-/** A point after a further cost. */
 export function plus(point: Point, cost: Cost): Point {
   return { ...sum(point, cost), state: point.state };
 }

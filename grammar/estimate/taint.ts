@@ -22,12 +22,10 @@ export function allOf({ own, parts }: Taint): Sources {
   return all;
 }
 
-/** The value with further sources of its own. */
 export function extended(taint: Taint, sources: Sources): Taint {
   return (taint.own | sources) === taint.own ? taint : { ...taint, own: taint.own | sources };
 }
 
-/** A list or map of these entries. */
 export function ofParts(parts: ReadonlyMap<string, Taint>, own: Sources): Taint {
   const deep = [...parts.values()].some((part) => levelsOf(part) >= MOST.levels);
   if (!deep && parts.size <= MOST.parts) return { own, parts };
@@ -45,7 +43,6 @@ export function partAt(taint: Taint, key: string | null): Taint {
   return part === undefined ? { own: allOf(taint) } : extended(part, own);
 }
 
-/** The value of either. */
 export function joined(a: Taint, b: Taint): Taint {
   if (a === b) return a;
   const own = a.own | b.own;
@@ -59,7 +56,6 @@ export function joined(a: Taint, b: Taint): Taint {
 /** The variables of a place of the program. */
 export type Variables = ReadonlyMap<string, Taint>;
 
-/** The variables where two ways meet. */
 export function meeting(a: Variables, b: Variables): Variables {
   if (a === b) return a;
   const all = new Map(a);

@@ -38,7 +38,6 @@ export interface Note {
   readonly own: boolean;
 }
 
-/** The purpose of a bracket. */
 export type Role = 'call' | 'eval' | 'signature' | 'group' | 'list' | 'index' | 'map' | 'placeholder';
 
 /** `(…)`, `[…]`, `{…}` or `{{…}}`. */

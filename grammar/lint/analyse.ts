@@ -13,7 +13,6 @@ import { checkIndices, checkTraps } from './traps.ts';
 import { checkUnseen } from './unseen.ts';
 import { checkGlobals, checkVariables, type Facts, factsOf, globalsOf } from './variables.ts';
 
-/** Most findings for the files of one program. */
 export const MAX_FINDINGS = 1000;
 
 /**
@@ -49,7 +48,6 @@ export function errorsOf(file: CheckedFile, environment: Environment): readonly 
   return found.filter(({ code }) => LINTS[code].severity === 'error');
 }
 
-/** Runs the checks that find errors. */
 function checkErrors(
   files: readonly CheckedFile[],
   environment: Environment,

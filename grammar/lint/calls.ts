@@ -11,7 +11,6 @@ import { nearestName } from '../vocabulary/spelling.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 
-/** Checks every call and every procedure name of all files. */
 export function checkCalls(
   files: readonly CheckedFile[],
   environment: Environment,

@@ -112,7 +112,6 @@ export interface Finding {
   readonly tool?: string | undefined;
 }
 
-/** An edit by offsets into the cleaned text. */
 export interface RawEdit extends Span {
   readonly text: string;
 }

@@ -5,13 +5,11 @@ import { blockCanFail, canFail, clearing, constantTruth } from '../syntax/certai
 import { blocksOf, bodiesOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
-/** Checks the control flow of every block of a file. */
 export function checkFlow(file: CheckedFile, globals: ReadonlySet<string>, report: Report): void {
   const checker = new FlowChecker(file, globals, report);
   for (const body of bodiesOf(file.file)) checker.block(body, { resumes: false, inHandler: false });
 }
 
-/** The surroundings of a block. */
 interface Place {
   /** Whether a handler may clear an error. Execution then continues after the failing statement. */
   readonly resumes: boolean;

@@ -40,7 +40,6 @@ class KeptChecker {
   readonly #writes = new Map<string, Place[]>();
   /** Where it is read. */
   readonly #reads = new Map<string, Place[]>();
-  /** Reads that have a finding. */
   readonly #found = new Set<number>();
   #left = MOST_COPIED;
 

@@ -10,7 +10,6 @@ import { operandEnds, TemplateOpen, type Token } from '../syntax/tokens.ts';
 import { allOf, bodiesOf, eachStatement, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
-/** Checks the tokens and comments of a file. */
 export function checkTraps(file: CheckedFile, report: Report): void {
   const doubleBrackets = asksForDoubleBrackets(file.text);
   const { tokens } = scan(file.text, doubleBrackets);

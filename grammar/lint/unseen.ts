@@ -35,7 +35,6 @@ export function answering({ tools = [] }: Environment): ReadonlySet<string> {
   return new Set([...VERDICTS.keys(), ...tools.flatMap(({ name, answers }) => (answers ? [name] : []))]);
 }
 
-/** Checks the `call` statements of all files. */
 export function checkUnseen(files: readonly CheckedFile[], environment: Environment, report: Report): void {
   const checker = new UnseenChecker(files, environment, report);
   for (const unit of unitsOf(files)) checker.unit(unit);

@@ -9,7 +9,6 @@ import { type CheckedFile, type Environment, lint, type RawEdit, type Report } f
 import { type Unit, unitsOf } from './scopes.ts';
 import { answering } from './unseen.ts';
 
-/** What the units of files read and write. */
 export function factsOf(files: readonly CheckedFile[]): readonly Facts[] {
   return unitsOf(files).map((unit) => new Facts(unit));
 }
@@ -43,7 +42,6 @@ export function checkVariables(
   }
 }
 
-/** The names of all known globals. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
   return new Set([SELF, ...globals]);
 }

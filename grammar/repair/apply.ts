@@ -62,7 +62,6 @@ class Cursor {
 
 const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F]/;
 
-/** A replacement that belongs to a change. */
 export interface Change {
   readonly s: number;
   readonly e: number;
@@ -87,7 +86,6 @@ export function applied(text: string, changes: readonly Change[], s: number, e: 
 
 export const replaced = ({ s, e }: Span, text: string): RawEdit => ({ s, e, text });
 
-/** Puts texts before and after an expression. */
 export const wrapped = ({ s, e }: Span, before: string, after: string): readonly RawEdit[] => [
   { s, e: s, text: before },
   { s: e, e, text: after },

@@ -163,7 +163,6 @@ export const TYPE_TESTS: Readonly<Record<string, string>> = {
   bool: 'is_bool',
 };
 
-/** The translation of a call of another language. */
 export interface Call {
   readonly text: string;
   /** Whether the name has another meaning in some language. */

@@ -32,7 +32,6 @@ export function caseIn(words: readonly Word[]): Case | null {
   return { values: isDefault ? [] : alternatives(pattern), shell: shell > 0, named, rest };
 }
 
-/** What stands around a case. */
 export interface Around {
   /** The first word of the statement before it; null at the beginning of the `switch`. */
   readonly last: string | null;

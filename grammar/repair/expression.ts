@@ -35,7 +35,6 @@ export function translate(source: string, words: readonly Word[], scope: Scope, 
   return value;
 }
 
-/** Translates expressions with commas between them. */
 export function translateAll(source: string, words: readonly Word[], scope: Scope): readonly Value[] {
   return new Expression(source, words, scope, 0).all();
 }

@@ -329,7 +329,6 @@ export interface Origins {
   readonly calls: readonly Span[];
 }
 
-/** Where the values of a failure came from. */
 export function originsOf({ stmts, around }: Failure): Origins {
   const names = new Set<string>();
   for (const stmt of around) readBy(stmt, names);

@@ -51,7 +51,6 @@ function ofSlice(named: Span, from: Expr, to: Expr, text: string): readonly RawE
   return [replaced(named, `${OTHER_GROUP['tool.list']}.Substring`), replaced(to, length ?? '')];
 }
 
-/** Makes a value text. */
 function asText(expr: Expr): readonly RawEdit[] {
   return expr.k === 'binary' ? wrapped(expr, '"" + (', ')') : wrapped(expr, '"" + ', '');
 }

@@ -139,7 +139,6 @@ export function bracketed(reader: Reader, { text, s }: Value): Value {
   return called(`${text}(${args.map((arg) => plain(settled(reader.scope, arg))).join(', ')})`, s, args.at(-1)?.e ?? s);
 }
 
-/** The places of a call in the text. */
 interface CallSpans {
   readonly s: number;
   readonly e: number;

@@ -74,12 +74,10 @@ const VALID: ReadonlySet<string> = new Set<LintCode>([
   'LINT_PLAIN_TEMPLATE',
 ]);
 
-/** A fix of what is valid is a proposal. */
 function asProposed([found, { safe, ...fix }]: readonly [Finding, Fix]): [Finding, Fix] {
   return [found, found.severity !== 'error' || safe !== true ? fix : { ...fix, safe }];
 }
 
-/** An error or finding with its lines. */
 interface Wrong {
   readonly line: number;
   readonly code?: LintCode;

@@ -19,7 +19,6 @@ const ASKED: Readonly<Record<string, string>> = {
 /** Groups of the standard tools, for a text of which no tool is known. */
 const GROUPS = new Set('str list map math json regex csv time fs crypto diff shape template meta store memory'.split(' '));
 
-/** `.name`, `.name(…)`. */
 export function member(reader: Reader, of: Value): Value {
   const word = reader.words[reader.at];
   if (word?.kind !== 'name') throw new Unclear();

@@ -46,12 +46,10 @@ class Program {
   readonly #changes: Change[] = [];
   readonly #blocks: Block[] = [];
   readonly #meant: ReadonlySet<number>;
-  /** The ends of each kind that were inserted. */
   readonly #inserted = new Map<string, number>();
   #groups = 0;
   #last: Piece | null = null;
   #index = 0;
-  /** The first word of the next statement. */
   #next = '';
   readonly #layout: Layout;
   constructor(text: string, written: readonly Word[], { tools, meant }: Known) {
@@ -329,7 +327,6 @@ class Program {
     else this.#replace(piece, endLines(block), block.group);
   }
 
-  /** Inserts the missing end of a block after `at`. */
   #insertEnd(block: Block, at: number): void {
     this.#blocks.pop();
     if (block.style === 'word') this.#scope.guess();

@@ -6,7 +6,6 @@ import { emit } from './prints.ts';
 import type { Scope } from './scope.ts';
 import { plain } from './values.ts';
 
-/** What stands around a statement. */
 export interface Inside {
   /** The blocks around it, the outermost first. */
   readonly blocks: readonly Block[];

@@ -78,7 +78,6 @@ export class Scope {
   }
 }
 
-/** The names after a word that defines a procedure. */
 function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [index, { text, kind }] of words.entries()) {
@@ -91,7 +90,6 @@ function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
   return names;
 }
 
-/** The names before colons, in quotes or not. */
 function keysOf(words: readonly Word[]): ReadonlySet<string> {
   const before = words.filter(({ kind }, index) => (kind === 'text' || kind === 'name') && words[index + 1]?.text === ':');
   return new Set(before.map(({ kind, text }) => (kind === 'text' ? text.slice(1, -1) : text)));

@@ -5,10 +5,8 @@ import type { Value } from './values.ts';
 /** What a search looks for: any item, all of them, the item itself, or its place. */
 export type Search = 'any' | 'all' | 'item';
 
-/** Searches by the names of their methods. */
 export const SEARCHES: Readonly<Record<string, Search>> = { some: 'any', every: 'all', find: 'item' };
 
-/** What a search goes over. */
 export interface Searched {
   /** The variables of the loop. */
   readonly names: string;

@@ -112,7 +112,6 @@ export function unguarded(scope: Scope, value: Value): Value {
   return choice(guard, bare, { text: 'nil', kind: 'unknown', s: value.s, e: value.e }, value.s);
 }
 
-/** One of two values, by a condition. */
 export function choice(cond: string, then: Value, otherwise: Value, s: number): Value {
   return { text: '', kind: then.kind, s, e: otherwise.e, form: { k: 'choice', cond, then, otherwise } };
 }

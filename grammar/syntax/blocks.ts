@@ -3,7 +3,6 @@ import type { IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, Stmt } from './ast.ts';
 
 export interface OpenBlock {
-  /** The keyword that opened it. */
   readonly token: IToken;
   readonly closer: TokenType;
   /** Whether an `else` may still come: the parser reads the first branch of an `if`. */

@@ -17,7 +17,6 @@ export interface OpenBracket {
   readonly waiting: number;
 }
 
-/** What closes each opening bracket. */
 export const closing: ReadonlyMap<string, string> = new Map([
   ['(', ')'],
   ['[', ']'],

@@ -3,7 +3,6 @@ import type { IToken } from 'chevrotain';
 import type { BinaryExpr, BinaryOp, Expr, Name, PowerExpr, UnaryExpr, UnaryOp } from './astexpressions.ts';
 import { precedence } from './tokens.ts';
 
-/** The offset after the last character of a token. */
 export function endOf(token: IToken): number {
   return (token.endOffset ?? token.startOffset - 1) + 1;
 }

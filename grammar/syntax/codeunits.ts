@@ -3,7 +3,6 @@
 export const LF = 0x0a;
 export const BACKSLASH = 0x5c;
 
-/** A space or a TAB. */
 export function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09;
 }

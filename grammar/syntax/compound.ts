@@ -352,7 +352,6 @@ export abstract class StatementParser extends SimpleStatementParser {
     return index;
   });
 
-  /** Whether a token of this type begins a top-level block. */
   protected startsTopLevel(type: TokenType): boolean {
     return type === keyword.func || type === keyword.command || (type === keyword.on && this.LA(2).tokenType === keyword.event);
   }

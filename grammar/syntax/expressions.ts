@@ -147,7 +147,6 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return steps === undefined ? base : { k: 'access', base, steps, s: base.s, e: this.end() };
   }
 
-  /** Reads the next token. */
   #take(): IToken {
     const token = this.LA(1);
     this.SKIP_TOKEN();

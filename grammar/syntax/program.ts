@@ -58,7 +58,6 @@ export class ProgramParser extends StatementParser {
     else adoptDecisions(this, decisions);
   }
 
-  /** Parses the tokens of one source. */
   parse(text: string, lines: LineTable, scanned: Scanned, reading: Reading): Parsed {
     this.prepare(text, lines, scanned);
     this.#procedures = [];

@@ -37,7 +37,6 @@ export abstract class RecoveringParser extends ExpressionParser {
   /** End of the line with the latest mismatch. No other problem of the line is reported. */
   #quietUntil = -1;
 
-  /** Prepares for a new source. */
   protected prepare(text: string, lines: LineTable, scanned: Scanned): void {
     this.text = text;
     this.#lines = lines;

@@ -27,7 +27,6 @@ import {
   type Token,
 } from './tokens.ts';
 
-/** The result of the lexer. */
 export interface Scanned {
   readonly tokens: Token[];
   readonly problems: readonly SyntaxProblem[];

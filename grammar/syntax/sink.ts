@@ -22,7 +22,6 @@ import {
 /** Tokens after which a `{` at the end of a line was meant to open a block. */
 const blockIntros: ReadonlySet<TokenType> = new Set([...operandEnds, keyword.means, keyword.else, keyword.do, keyword.command]);
 
-/** The tokens and problems of one source. */
 export class TokenSink {
   readonly tokens: Token[] = [];
   readonly problems: SyntaxProblem[] = [];

@@ -44,7 +44,6 @@ export class PageHost {
     this.#lines = lines === null ? null : [...lines];
   }
 
-  /** Whether the page has a tool of this canonical name. */
   has(canonical: string): boolean {
     return this.#tools.has(canonical);
   }

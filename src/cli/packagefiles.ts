@@ -6,7 +6,6 @@ export const PACKAGE = new URL('.', import.meta.resolve('#package'));
 const PAGES = new URL('docs/errors/', PACKAGE);
 const LINTS = new URL('docs/lints.md', PACKAGE);
 
-/** What is said about one code. */
 export interface ErrorPage {
   readonly code: string;
   /** For a code of the language the name that programs see, such as `Type`. */

@@ -1,7 +1,6 @@
 /** Maximum nesting; values of programs have at most 500 levels. */
 export const MAX_DEPTH = 1000;
 
-/** Maximum numbers of values. */
 export interface ValueCounts {
   /** Lists and maps. `{}` has 2 bytes and takes some 60 when it is parsed. */
   readonly containers: number;

@@ -10,7 +10,6 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** Whether a value is a SHA-256 in hexadecimal. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value);
 }

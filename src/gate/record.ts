@@ -29,7 +29,6 @@ export function parseCompleteRecord(line: string): QueueRecord | null {
   return record?.timestamp == null || record.hash === null ? null : record;
 }
 
-/** The line of a record, line feed included. */
 export function lineOf(record: { readonly id: string; readonly timestamp: string; readonly hash: string }): string {
   const { id, timestamp, hash } = record;
   return `${JSON.stringify({ id, timestamp, hash })}\n`;

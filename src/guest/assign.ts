@@ -186,7 +186,6 @@ function putItem(meter: Meter, list: List, index: number, value: Value): void {
 /** A list of fewer items is copied when it grows: V8's `push` would reserve room for sixteen more at once. */
 const SMALL_LIST = 8;
 
-/** Adds an item at the end. */
 export function append(list: List, value: Value): void {
   if (list.items.length < SMALL_LIST) list.items = list.items.concat([value]);
   else list.items.push(value);

@@ -170,7 +170,6 @@ export class Context {
     return compiled;
   }
 
-  /** Compiles something that lies `levels` deeper. */
   deeper<T>(levels: number, compile: () => T): T {
     this.#descend(levels);
     const compiled = compile();

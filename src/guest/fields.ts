@@ -6,7 +6,6 @@ export interface Field {
   readonly end: number;
 }
 
-/** Most keys and indexes of a field. */
 const MOST_KEYS = 10_000;
 
 const DOT = 0x2e;

@@ -73,7 +73,6 @@ export function rareOf(frame: Frame): Rare {
   return frame.rare;
 }
 
-/** A compiled expression. */
 export type Eval = (frame: Frame) => Value;
 /** A compiled statement or block. */
 export type Exec = (frame: Frame) => Completion;

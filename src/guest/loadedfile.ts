@@ -30,7 +30,6 @@ export class LoadedFile {
     return found;
   }
 
-  /** The line and column of an offset. */
   position(at: number): Position {
     return positionAt(this.lines, at);
   }
@@ -40,7 +39,6 @@ export class LoadedFile {
     return parse(this.#kept(place));
   }
 
-  /** The body of an event handler. */
   block(body: Block | number): Block {
     return typeof body === 'number' ? parse(this.#kept(body)) : body;
   }

@@ -21,7 +21,6 @@ export function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
   return body;
 }
 
-/** What a pass of `for each` needs. */
 export interface Loop {
   readonly machine: Machine;
   readonly item: number;

@@ -83,7 +83,6 @@ export class Machine implements Meter {
   /** Bytes that the running statement of the running frame has allocated. */
   statementBytes = 0;
   toolCalls = 0;
-  /** Expressions compiled so far. */
   compiled = 0;
   /** Calls of each tool so far, by its canonical name. */
   readonly callsOf: Map<string, number> = new Map();

@@ -10,7 +10,6 @@ import { SHORT_KEY } from './meter.ts';
 import { toText } from './text.ts';
 import { Dict, type Value } from './values.ts';
 
-/** One entry of a map literal. */
 interface Entry {
   readonly key: Eval;
   readonly at: number;

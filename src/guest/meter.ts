@@ -54,7 +54,6 @@ export interface Meter {
 
 /** Reads texts by code points. */
 export interface CodePointReader {
-  /** Number of code points. */
   count(text: string): number;
   /** The code point at an index from 0 on as a text of its own; undefined beyond the end. */
   at(text: string, index: number): string | undefined;

@@ -13,7 +13,6 @@ const WORD = /^[\s\u0085]*[^\s\u0085\-+.0-9iInN]|[^\s\u0085\-+._0-9a-fA-FxXpPiIn
 export class NonNumericTexts {
   readonly #recent: string[] = new Array<string>(MEMORY).fill('');
 
-  /** Whether a text is known not to be a number. */
   has(text: string): boolean {
     return text.length > SHORT && this.#recent[text.length % MEMORY] === text;
   }

@@ -225,7 +225,6 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }
 
-/** Applies a unary operator at `meter.at`. */
 export function unary(meter: Meter, op: UnaryOp, value: Value): Value {
   switch (op) {
     case '-': {

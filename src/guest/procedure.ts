@@ -2,7 +2,6 @@ import type { Block } from '../../grammar/index.ts';
 import type { FramePlace } from './errors.ts';
 import type { Exec, Frame, Layout, Slot } from './frame.ts';
 
-/** A compiled body, and what its frames need. */
 export interface Compiled extends Layout {
   readonly body: Exec;
   /** The slots of a new frame: unset variables. */

@@ -7,7 +7,6 @@ export class Scope {
     return this.#size;
   }
 
-  /** The slot of a name, created at its first use. */
   slot(name: string): number {
     const known = this.#slots.get(name);
     return known ?? this.#bind(name);

@@ -9,7 +9,6 @@ import type { Held } from './flow/origins.ts';
  */
 export type Value = null | boolean | number | string | List | Dict | Bytes | Time | Fuzzy | Fault | Handle;
 
-/** A value with elements. */
 export type Container = List | Dict;
 
 /** The names that `typeof` returns. */
@@ -122,7 +121,6 @@ export class Handle {
   }
 }
 
-/** The name of a value's type, as `typeof` returns it. */
 export function typeName(value: Value): TypeName {
   switch (typeof value) {
     case 'string':
@@ -146,7 +144,6 @@ export function typeName(value: Value): TypeName {
 /** Seconds of 0001-01-01T00:00:00Z, the zero time, which is not truthy. */
 export const ZERO_TIME_SECONDS = -62_135_596_800;
 
-/** Whether a value counts as true in a condition. */
 export function truthy(value: Value): boolean {
   switch (typeof value) {
     case 'boolean':

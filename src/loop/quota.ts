@@ -85,7 +85,6 @@ export function askDepthOf(turn: TurnContext): number {
   return typeof depth === 'number' ? depth : 0;
 }
 
-/** Model tokens that the asks of a turn used. */
 export function tokensOfAsks(journal: readonly JournalEntry[]): number {
   return journal.reduce((sum, entry) => sum + (entry.kind === 'ask' ? (entry.spent?.tokens ?? 0) : 0), 0);
 }

@@ -34,7 +34,6 @@ export interface Surroundings {
   readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
 }
 
-/** The code of a syntax error. */
 export const SYNTAX = 'SYNTAX';
 
 const TOO_LONG: Problem = {

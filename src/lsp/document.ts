@@ -62,7 +62,6 @@ export class SourceDocument {
     return (result?.ok === true ? new Map(result.file.metadata).get('description') : undefined) ?? '';
   }
 
-  /** Whether any piece has a syntax error. */
   get broken(): boolean {
     return this.pieces.some(({ piece }) => !piece.result.ok);
   }

@@ -45,11 +45,9 @@ export function semanticTokens(document: SourceDocument): { readonly data: numbe
 interface Colour {
   readonly s: number;
   readonly e: number;
-  /** A type of semantic token. */
   readonly type: string;
   /** Whether the place defines a procedure or sets a variable. */
   readonly defines: boolean;
-  /** Whether it is a built-in function. */
   readonly builtin: boolean;
 }
 

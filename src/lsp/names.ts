@@ -18,7 +18,6 @@ export interface NameUse {
   readonly scope: number;
 }
 
-/** The names of a piece and its scopes. */
 export interface Names {
   readonly uses: readonly NameUse[];
   /** The scopes whose variables `eval` may read by names that only a run knows. */
@@ -27,7 +26,6 @@ export interface Names {
   readonly fields: ReadonlySet<string>;
 }
 
-/** Finds the names in the lexemes of a piece. */
 export function namesOf(lexemes: readonly Lexeme[]): Names {
   return new Reader(lexemes.filter(({ kind }) => kind !== 'comment' && kind !== 'metadata' && kind !== 'text')).read();
 }

@@ -37,7 +37,6 @@ interface At {
 
 /** Answers the requests of a client from the state of its workspace. A document that the workspace does not know has empty answers. */
 export class Requests {
-  /** Whether the client expands snippets. */
   snippets = false;
   readonly #connection: Connection;
   readonly #workspace: Workspace;

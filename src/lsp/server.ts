@@ -28,11 +28,9 @@ import { LEGEND } from './highlight.ts';
 import { Requests } from './requests.ts';
 import { type Tooling, Workspace } from './workspace.ts';
 
-/** What the server needs of its host. */
 export interface LanguageServerOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends the server. */
   readonly signal: AbortSignal;
   /**
    * Reads tools and policy: once the client has named its folders, and again after each change of a YAML file in them. A rejection is

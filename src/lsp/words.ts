@@ -45,7 +45,6 @@ export const KEYWORD_WORDS: Readonly<Record<string, string>> = {
   whisper: '`whisper handle, value`: writes to the scratchpad, which the next turn sees.',
 };
 
-/** The head of a procedure as its definition writes it. */
 export function headOf({ name, needs, optional, returns }: Procedure): string {
   const list = (word: string, names: readonly { readonly name: string }[]): string[] =>
     names.length === 0 ? [] : [`${word} ${names.map((each) => each.name).join(', ')}`];

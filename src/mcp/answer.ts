@@ -14,7 +14,6 @@ export interface McpAnswer {
   readonly meta: unknown;
 }
 
-/** Reads an answer, of which nothing is known. */
 export function answerOf(result: unknown): McpAnswer {
   const { isError, content, structuredContent, _meta: meta }: Partial<CallToolResult> = isRecord(result) ? result : {};
   return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent, meta };

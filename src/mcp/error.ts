@@ -20,7 +20,6 @@ export interface Outage {
   readonly retryAfterMs: number;
 }
 
-/** Parts of an {@link McpError}. */
 export interface McpErrorOptions extends ErrorOptions {
   readonly outage?: Outage | null;
 }

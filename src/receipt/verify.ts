@@ -106,7 +106,6 @@ interface ReadTurn {
   readonly decided: ManifestTurn;
   /** Null when it cannot be put together; `why` says why. */
   readonly record: TurnRecord | null;
-  /** Withheld parts. */
   readonly missing: readonly string[];
   readonly why: string | null;
 }

@@ -10,7 +10,6 @@ const SHOWN = 40;
 /** Columns of why an agent gave no reply. */
 const REASON = 200;
 
-/** A decision or a status, with its reason. */
 function outcomeText(word: string, reason: string | null): string {
   return reason === null ? word : `${word} ${reason}`;
 }

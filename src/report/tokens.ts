@@ -4,7 +4,6 @@ import { decodeToken, isJsonObject, type JsonValue, type TokenDetail } from '../
 export interface TokenCheck {
   /** What is checked, in words. */
   readonly name: string;
-  /** The failures of the check. */
   readonly details: readonly TokenDetail[];
 }
 

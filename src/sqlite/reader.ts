@@ -18,7 +18,6 @@ export class SqliteReader implements Disposable {
   readonly #path: string;
   /** The mark of the program that the file belongs to; 0 if there is none. */
   readonly applicationId: number;
-  /** The form of the file. */
   readonly version: number;
   /** True if the log beside the file has changes that are not in the file. */
   readonly unfolded: boolean;

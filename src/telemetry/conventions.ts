@@ -41,7 +41,6 @@ export const ATTR = {
   errorType: 'error.type',
 } as const;
 
-/** The attributes of our own. */
 export const OWN = {
   turn: 'neuroscript.turn',
   decision: 'neuroscript.decision',

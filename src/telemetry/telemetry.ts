@@ -34,10 +34,8 @@ export interface TelemetryOptions {
 
 const checkTelemetry = checker<TelemetryOptions>({ tracer: anything, meter: anything, content: checkFlag });
 
-/** A span under way. */
 export type Span = ApiSpan;
 
-/** The attributes of a span or a metric. */
 export type Attributes = ApiAttributes;
 
 export interface SpanInit {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 
-/** A file of the page. */
 export interface Asset {
   readonly bytes: Buffer;
   readonly type: string;

@@ -7,10 +7,8 @@ import type { AttemptsView, AttemptView } from './views.ts';
 
 /** Most attempts, problems and effects of a view. */
 const MOST = 50;
-/** Most calls of an attempt in a view. */
 const MOST_CALLS = 100;
 
-/** The attempts at a turn that did not decide it. */
 export function attemptViews(record: TurnRecord, texts: Texts): AttemptsView {
   const { turn, attempts = [], leftOver = [] } = record;
   // The inputs of a malformed record are not read.

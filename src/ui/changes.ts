@@ -10,7 +10,6 @@ const NAMED = 20;
 /** Milliseconds between two looks at the store; after a wake-up the server looks sooner. A slow store is looked at more rarely. */
 const [USUAL_MS, SOON_MS, RATIO] = [1000, 100, 10];
 
-/** A client that is told of changes. */
 interface Listener {
   /** The session that it watches beside those that changed last; null for none. */
   readonly sid: string | null;

@@ -29,7 +29,6 @@ export interface LogPlace {
   readonly why: string;
 }
 
-/** A line of the decision log. */
 export interface LogRow {
   /** Its place in the whole log, from 1. */
   readonly line: number;

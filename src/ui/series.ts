@@ -21,7 +21,6 @@ interface Decided {
   readonly latencyMs: number;
 }
 
-/** Counts of a stretch of time. */
 interface Step {
   readonly decisions: Map<string, number>;
   readonly errors: Map<string, number>;

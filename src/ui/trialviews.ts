@@ -17,7 +17,6 @@ export interface TryRequest {
 /** `POST /api/sessions/SID/turns/N/try`: that turn and those after it, tried out. No tool runs, and nothing is stored. */
 export interface TryView {
   readonly turns: readonly TriedView[];
-  /** Why the trial ended. */
   readonly end: string;
 }
 

@@ -40,7 +40,6 @@ export interface AboutView {
   readonly log: string | null;
   /** Whether waiting calls may be answered from the page. */
   readonly approve: boolean;
-  /** The clock of the server. */
   readonly now: number;
 }
 

@@ -27,7 +27,6 @@ export function badItem(what: string, index: number, problem: string): string {
 /** The problem of a required argument that is nil. */
 export const MUST_NOT_BE_NIL = 'is required, but was nil';
 
-/** A parameter in a message. */
 interface Named {
   readonly name: string;
   readonly required: boolean;

@@ -4,7 +4,6 @@ import type { GuestReply, TaggedJson } from './protocol.ts';
 /** An answer that closes a call, or calls that ran together. */
 export type ClosingReply = Exclude<GuestReply, ForkQuery>;
 
-/** An answer that closes one call. */
 export type FinalReply = Exclude<ClosingReply, { readonly t: 'all' }>;
 
 /**

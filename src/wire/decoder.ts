@@ -15,7 +15,6 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['-0', -0],
 ]);
 
-/** The form in which decoding makes values. */
 export interface Form<V> {
   single(value: Single): V;
   list(items: readonly V[]): V;

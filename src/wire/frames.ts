@@ -216,7 +216,6 @@ export class FramePipe {
     if (this.#heldUnits > MAX_HELD) this.flush();
   }
 
-  /** Writes the held frames. */
   flush(): void {
     // Called at every clock check; there is nearly always nothing to write.
     if (this.#held.length === 0) return;

@@ -23,12 +23,10 @@ export function nanosOf(usd: number): Nanos {
   return Math.round(usd * PER_USD);
 }
 
-/** The US dollars of an amount. */
 export function usdOf(nanos: Nanos): number {
   return nanos / PER_USD;
 }
 
-/** The sum of amounts of US dollars. */
 export function sumUsd(...amounts: readonly (number | undefined)[]): number {
   return usdOf(amounts.reduce<Nanos>((sum, usd = 0) => sum + nanosOf(usd), 0));
 }

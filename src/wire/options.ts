@@ -11,7 +11,6 @@ import { messageOf, shown } from './unknown.ts';
 /** Throws {@link ConfigError} unless the value has the form that the check stands for. `what` names the value in the message. */
 export type Check = (what: string, value: unknown) => void;
 
-/** The check of an option that must be present. */
 export type RequiredCheck = Check & { readonly required: true };
 
 /** One check for each key of `T`; a key without a `?` needs one made by {@link required}. */
@@ -56,7 +55,6 @@ export function readable<T>(what: string, read: () => T): T {
   }
 }
 
-/** An option and its check. */
 interface Row {
   readonly key: string;
   readonly check: Check;
@@ -100,7 +98,6 @@ export function oneOf(...choices: readonly string[]): Check {
   };
 }
 
-/** The check of a whole number within these bounds. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Check {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`;
   return (what, value) => {

@@ -8,7 +8,6 @@ import type { Diagnostic, JudgedNames, LintFinding } from './sourcereports.ts';
 import { jsonText } from './tagged.ts';
 import { RunError } from './text/runerror.ts';
 
-/** The fields that every result of a run has. */
 interface RunFacts {
   readonly phase: Phase;
   /** One text per `emit`; a text with line feeds is one entry. */

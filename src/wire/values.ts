@@ -136,7 +136,6 @@ export class ErrorValue {
   }
 }
 
-/** Narrows a value to an ES map. */
 export function isOrderedMap<T>(value: T): value is Extract<T, OrderedMap> {
   return value instanceof Map;
 }

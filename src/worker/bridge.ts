@@ -31,7 +31,6 @@ const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var
 export class Bridge {
   /** Why the run must end, whatever the guest reports; null while it may continue. */
   breach: ErrorInfo | null = null;
-  /** Whether the host has halted the run. */
   halted = false;
   /** Milliseconds spent waiting for the host. */
   waitedMs = 0;

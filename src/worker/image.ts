@@ -119,7 +119,6 @@ export class GuestImage implements Image {
   }
 }
 
-/** A fresh isolate with the interpreter. */
 class PreparedIsolate implements Prepared {
   readonly #isolate: Isolate;
   readonly #run: Reference;

@@ -30,7 +30,6 @@ export interface Tree extends Callees {
   readonly tools: readonly string[];
   /** Whether calls may run together in it. */
   readonly together: boolean;
-  /** Characters of all texts. */
   readonly chars: number;
 }
 

@@ -10,9 +10,7 @@ import { Server } from './server.ts';
 
 /** What the host gives to a thread that it starts as a worker. */
 export interface ThreadStart {
-  /** The bundle of the interpreter. */
   readonly guest: string;
-  /** The connection to the host. */
   readonly port: MessagePort;
   /** Counts what the host has sent; the thread sleeps on it. */
   readonly sent: Int32Array;

@@ -1,7 +1,6 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 
-/** Maximum depth of directories. */
 const MAX_DEPTH = 32;
 /** Maximum UTF-8 bytes of one name, as in most file systems. */
 const NAME_BYTES = 255;

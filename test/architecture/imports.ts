@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { filesBelow, isNode, literalText, type SourceText, type SyntaxNode, sourceOf, walk } from './source.ts';
 
-/** One import, re-export, `import()` or import type of a file. */
 export interface Import {
   /** The importing file, relative to the repository. */
   readonly from: string;

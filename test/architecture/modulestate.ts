@@ -4,7 +4,6 @@ import { isNode, lineOf, type SourceText, type SyntaxNode, sourceOf, walk } from
 /** The scripts that are loaded into an isolate. */
 const ENTRIES = ['src/guest/main.ts', 'src/guest/pure/index.ts'];
 
-/** The files of which an isolate has code. */
 export function guestFiles(): readonly SourceText[] {
   const files = new Map<string, SourceText>();
   const open = [...ENTRIES];

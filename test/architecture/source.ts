@@ -38,7 +38,6 @@ export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => boolean | un
   for (const child of children(node)) walk(child, visit);
 }
 
-/** A TypeScript file of the repository. */
 export interface SourceText {
   /** Relative to the repository, with `/`. */
   readonly path: string;
@@ -94,7 +93,6 @@ export function literalText(node: SyntaxNode | undefined): string | null {
   return only === undefined || more.length > 0 ? null : only;
 }
 
-/** The fixed parts of a template literal. */
 export function templateParts(node: SyntaxNode): string[] {
   const quasis = Array.isArray(node.quasis) ? node.quasis.filter(isNode) : [];
   return quasis.map((quasi) => {

@@ -55,7 +55,6 @@ const CRASHED = 70;
 const COMMAND_MS = 60_000;
 const CLI = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
-/** What one part of the time has seen. */
 interface Seen {
   runs: number;
   honest: number[];

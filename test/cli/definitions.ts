@@ -4,7 +4,6 @@ import { createProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { plainPalette } from '../../src/report/index.ts';
 
-/** The definitions of all commands, which run none of them. */
 export function definitions(): Promise<Command> {
   const nowhere = new Output(new PassThrough());
   return createProgram([], { out: nowhere, err: nowhere, paintOut: plainPalette, paintErr: plainPalette }, () => async () => {});

@@ -90,7 +90,6 @@ export function folder(files: Readonly<Record<string, string | Uint8Array>>): st
   return path;
 }
 
-/** A program of one command block with these statements. */
 export function command(...statements: readonly string[]): string {
   return `command\n${statements.map((line) => `  ${line}\n`).join('')}endcommand\n`;
 }

@@ -77,7 +77,6 @@ export function actual(tree: Tree, program: Program, limits: Limits): Done {
   };
 }
 
-/** What the suite compares of an error. */
 export function summary({ code, line, column, limit, used }: ErrorInfo): RunError {
   return { code, line, column, limit, used };
 }

@@ -13,7 +13,6 @@ export interface Disagreement extends Case {
   readonly what: string;
 }
 
-/** What a batch of programs came to. */
 export interface Tally {
   /** Programs that ran; each runs twice, under wide and under tight limits. */
   programs: number;

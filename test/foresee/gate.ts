@@ -50,7 +50,6 @@ export class Gate {
   }
 }
 
-/** The calls that were made and did not fail. */
 function before(passed: readonly Passed[]): CallsBefore {
   return { called: (wanted) => passed.some(({ name, answer }) => name === wanted && answer !== undefined) && wanted };
 }

@@ -15,7 +15,6 @@ import { paidFor, statedCost } from './prices.ts';
 /** The tools that set no variables. */
 export const KEEPING: readonly string[] = ['tool.a.get', 'tool.a.put', 'tool.b.send', 'tool.none.at'];
 
-/** What was found, over all programs. */
 export interface Tally {
   programs: number;
   runs: number;

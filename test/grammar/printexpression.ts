@@ -56,7 +56,6 @@ function list(items: readonly Expr[], close: '}}' | '} }'): string {
   return items.map((item) => write(item, close)).join(', ');
 }
 
-/** The text of an accessor chain. */
 export function printSteps(steps: readonly AccessStep[]): string {
   return stepTexts(steps, '}}');
 }

@@ -89,7 +89,6 @@ export interface DriveOptions {
   readonly probe?: Probe | undefined;
 }
 
-/** What came out of a run. */
 export interface Driven extends GuestResult {
   readonly emits: readonly string[];
   readonly values: readonly TaggedJson[];

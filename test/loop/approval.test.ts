@@ -80,7 +80,6 @@ function session(programs: readonly string[], options: Partial<LoopOptions> = {}
   });
 }
 
-/** A gate and how each of its calls ended. */
 interface TestGate {
   readonly gate: Gate;
   readonly outcomes: GateOutcome<unknown>[];

@@ -14,7 +14,6 @@ import { reply } from '../aeiou/kit.ts';
 
 export { newKeyring, reply, TestClock } from '../aeiou/kit.ts';
 
-/** What a program of the fake executor can do. */
 export interface ProgramIo {
   readonly context: TurnContext;
   readonly globals: Readonly<Record<string, TaggedJson>>;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 const FOLDER = new URL('../conformance/', import.meta.url).pathname;
 
-/** The files of the conformance suite. */
 export function filesIn(): readonly string[] {
   return [FOLDER, join(FOLDER, 'programs')].flatMap((folder) =>
     readdirSync(folder)

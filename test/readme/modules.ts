@@ -41,7 +41,6 @@ export class Modules {
     return child;
   }
 
-  /** Ends the process. */
   close(): void {
     this.#child?.kill('SIGKILL');
     this.#child = null;

@@ -47,7 +47,6 @@ const THROWN: readonly (readonly [what: string, make: () => unknown, message: st
   ['a text', () => 'full disk', 'full disk'],
 ];
 
-/** The ways in which a callback fails. */
 const FAILING: readonly (readonly [how: string, fail: () => unknown])[] = [
   [
     'throws',

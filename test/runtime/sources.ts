@@ -1,4 +1,3 @@
-/** A command block of these statements. */
 export const command = (...lines: readonly string[]): string =>
   ['command', ...lines.map((line) => `  ${line}`), 'endcommand', ''].join('\n');
 

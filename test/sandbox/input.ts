@@ -54,7 +54,6 @@ function spareSnapshots(): void {
 }
 spareSnapshots();
 
-/** One run of the guest's deed `deed`. */
 export function inputOf(deed: string, globals: Record<string, TaggedJson> = {}, limits: LimitOptions = {}): RunInput {
   return {
     sources: [],

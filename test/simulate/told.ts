@@ -1,6 +1,5 @@
 import { parseEnvelope } from '../../src/aeiou/index.ts';
 
-/** What an agent is told of its last program. */
 export interface Told {
   /** Number of the attempt, from 1. */
   readonly attempt: number;

@@ -27,7 +27,6 @@ function tool(name: string, effects: Effects = 'write', idempotent?: boolean): T
 
 const TOOLS = [tool('tool.mail.Send'), tool('tool.db.Read', 'read'), tool('tool.db.Put', 'write', true), tool('tool.log.Add')];
 
-/** A recorded call of a tool, which returned `value`. */
 function made(seq: number, name: string, args: readonly TaggedJson[], value: TaggedJson = `old ${seq}`): JournalEntry {
   return { kind: 'tool', seq, name, args, at: SITE, outcome: { ok: true, value }, begin: 0, ms: 1 };
 }

@@ -25,7 +25,6 @@ const map = (item: (index: number) => string, count: number): string =>
 const long = JSON.stringify('"\\\n\u2028é𝒳x'.repeat(30_000));
 const numbers = list(String, 40_000);
 
-/** Texts of several pieces. */
 const TEXTS: Readonly<Record<string, string>> = {
   'a list': numbers,
   'a list with blanks': list(String, 30_000, ' ,\n\t'),

@@ -8,7 +8,6 @@ import { fromUtf8 } from '../utf8.ts';
 export const TOKEN_KIND = 'LOOP';
 /** Most bytes of a token line. */
 export const MAX_TOKEN_BYTES = 1024;
-/** The actions that a token can request. */
 export const ACTIONS = ['continue', 'done', 'abort'] as const;
 /** The request of a program to the host loop. */
 export type Action = (typeof ACTIONS)[number];
@@ -125,7 +124,6 @@ export function malformed(detail: TokenDetail, message: string): TokenFailure {
   return failed('ERR_TOKEN_PARSE', detail, message);
 }
 
-/** The result of a failed check. */
 export function failed(code: TokenCode, detail: TokenDetail, message: string): TokenFailure {
   return { ok: false, code, detail, message };
 }

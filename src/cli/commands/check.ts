@@ -108,7 +108,6 @@ function fixedLine({ file, line, message, fix: made }: JsonFinding): string {
 /** Maximum bytes of a program file. */
 export const SOURCE_BYTES = limitOf('sourceBytes').max;
 
-/** The result of {@link examine}. */
 export interface Examination {
   /** One for each program. */
   readonly reports: readonly CheckReport[];
@@ -232,7 +231,6 @@ function cost({ kind, name, file, line, least, most, because }: FuelEstimate): s
   return printable(`${what}: ${grouped(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
 }
 
-/** Sources with the report about them. */
 export interface Checked {
   readonly sources: readonly Source[];
   readonly report: CheckReport;

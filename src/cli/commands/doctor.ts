@@ -93,7 +93,6 @@ function tell({ server, tools, error }: Examined, { out, paintOut }: Terminal): 
   for (const line of error === null ? [] : paragraph(error, paintOut, '  ')) out.line(line);
 }
 
-/** The table of limits, as data. */
 function limits(): readonly object[] {
   return [...LIMITS, ...POOL_LIMITS].map((row) => {
     const { key, flag, unit, default: usual, min, max, ring, breach } = row;

@@ -27,7 +27,6 @@ Examples:
   neuroscript grammar --whole-turn --small --tools tools.yaml --format ebnf
 `;
 
-/** `grammar`: writes a grammar for a decoder. */
 export function addGrammar(program: Command, execute: Execute): void {
   const command = program
     .command('grammar')

@@ -36,7 +36,6 @@ With --socket, each connection is a client with tools, workers and sessions of
 its own. Only your user can connect.
 `;
 
-/** `host`: serves programs in other languages. */
 export function addHost(program: Command, execute: Execute): void {
   const command = program
     // Other programs start it; the list of commands is for people.

@@ -78,7 +78,6 @@ async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   return drive(settings, agent, { userdata: await userdataOf(flags.userdata, terminal), sid: flags.sid }, terminal);
 }
 
-/** The settings that a loop of v1 does not have. */
 const OF_V3 = [
   'keys',
   'durable',
@@ -116,7 +115,6 @@ function spelled(name: (typeof OF_V3)[number]): string {
 
 type V1Flags = Settings & { readonly profile: string };
 
-/** The agent and the USERDATA of a v1 loop. */
 interface V1Inputs {
   readonly agent: Agent;
   readonly userdata: unknown;

@@ -202,7 +202,6 @@ function entryLines(key: string, value: unknown): readonly string[] {
   return value.length === 0 ? [`${key}: []`] : [`${key}:`, ...value.map((each) => `  - ${JSON.stringify(each)}`)];
 }
 
-/** The verdicts of all sessions of a store. */
 interface Past {
   readonly verdicts: readonly RecordedVerdict[];
   readonly sessions: number;

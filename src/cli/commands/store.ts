@@ -21,7 +21,6 @@ Leave the password out of the command and set PGPASSWORD, or use ~/.pgpass:
 other users of a machine can see the arguments of commands.
 `;
 
-/** `store migrate|status`. */
 export function addStoreCommands(program: Command, execute: Execute): void {
   const store = program
     .command('store')

@@ -40,7 +40,6 @@ Example:
   neuroscript ui --store jobs.db --log decisions.jsonl
 `;
 
-/** `ui`: serves the inspector. */
 export function addUi(program: Command, execute: Execute): void {
   const command = program
     .command('ui')

@@ -10,7 +10,6 @@ export interface Wanted {
   readonly before: string;
   /** What is typed of the value. */
   readonly typed: string;
-  /** The command that the line names. */
   readonly command: string;
   /** Values of the flags before, by the flags' names. */
   readonly given: ReadonlyMap<string, string>;
@@ -59,7 +58,6 @@ interface Line {
 /** The page of a command that does not exist; nothing can follow it. */
 const NOTHING: Page = { path: '(unknown)', summary: '', help: '', flags: [], operands: [] };
 
-/** Walks over the finished words of a line. */
 function walk(words: readonly string[], pages: readonly Page[]): Line {
   let page = pages[0] ?? NOTHING;
   let open: Flag | null = null;

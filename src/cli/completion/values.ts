@@ -41,7 +41,6 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   AGENT: { paths: 'none', words: agents },
 };
 
-/** Completes an unfinished word. */
 export async function candidates(wanted: Wanted): Promise<{ readonly words: readonly Word[]; readonly paths: Paths }> {
   const source = wanted.value === null ? FREE : (SOURCES[wanted.value.name] ?? FREE);
   const { typed, before } = wanted;
@@ -57,7 +56,6 @@ export async function candidates(wanted: Wanted): Promise<{ readonly words: read
   return { words, paths: isScript ? 'files' : source.paths };
 }
 
-/** Most sessions that a completion offers. */
 const MOST_SESSIONS = 1000;
 
 async function sessions({ given }: Wanted): Promise<readonly Word[]> {

@@ -21,7 +21,6 @@ export interface ConformanceFlags {
   readonly json?: true;
 }
 
-/** The folders of the vectors. */
 const SUITES = { aeiou: new URL('conformance/aeiou/', PACKAGE), language: new URL('conformance/language/', PACKAGE) };
 /** Maximum bytes of one request: an envelope of 1 MiB as base64 in JSON, and some room. */
 const REQUEST_BYTES = 4 * 1024 * 1024;

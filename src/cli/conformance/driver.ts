@@ -13,7 +13,6 @@ export interface VectorResult {
   readonly why: string | null;
 }
 
-/** The result of a run of the kit. */
 export interface KitReport {
   /** The name that the implementation gives itself. */
   readonly implementation: string;

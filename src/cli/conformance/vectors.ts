@@ -23,7 +23,6 @@ const notation: z.ZodType<ByteNotation> = z.lazy(() =>
   ]),
 );
 
-/** The expected answer. */
 const expectation = z.union([
   z.strictObject({ ok: z.record(z.string(), z.unknown()) }),
   z.strictObject({ accepted: z.literal(true) }),

@@ -77,7 +77,6 @@ function repairOf(text: string): RepairOptions {
   return { changed };
 }
 
-/** The ceilings of a session that the flags give. */
 export function ceilingsOf(flags: CeilingFlags): Ceilings {
   const { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxCost, maxReasks } = flags;
   return { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxCost, maxReasks };

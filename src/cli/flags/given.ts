@@ -69,7 +69,6 @@ export function refuseStrayArguments({ call, arg, argFile }: GivenFlags): void {
 /** Maximum bytes of a file with a value. */
 const VALUE_BYTES = 64 * 1024 * 1024;
 
-/** Reads the values that flags give. */
 export async function givenBy({ arg, argFile, global, globalFile }: GivenFlags): Promise<Given> {
   const read = async (flag: string, file: string): Promise<TaggedJson> => {
     const text = await readText(file, VALUE_BYTES, `the file of ${flag}`);

@@ -21,7 +21,6 @@ A models file (YAML or JSON) lists the models that 'ask' can name:
     work: { kind: llm, provider: openai, api_key: { env: WORK_KEY } }
 `;
 
-/** Adds the flag of {@link ModelFlags}. */
 export function addModels(command: Command): Command {
   return command.option('--models <FILE>', "models and accounts for 'ask', in YAML or JSON");
 }

@@ -108,14 +108,12 @@ export function parseValue(what: string, text: string): TaggedJson {
   }
 }
 
-/** Collects the values of a repeatable flag. */
 export function repeatable<Value>(
   read: (text: string) => Value,
 ): (text: string, before: readonly Value[] | undefined) => readonly Value[] {
   return (text, before = []) => [...before, read(text)];
 }
 
-/** Collects the texts of a repeatable flag. */
 export const texts = repeatable((text) => text);
 
 /** Reads a time in milliseconds that a timer can wait for. */

@@ -7,7 +7,6 @@ import { configText } from './configfile.ts';
 import { texts } from './options.ts';
 import { stateFolder } from './statefolder.ts';
 
-/** Adds the flag for MCP servers. */
 export function addServers(command: Command): Command {
   return command.option(
     '--mcp <SERVER>',

@@ -40,7 +40,6 @@ interface Given {
   readonly onAway?: (away: AwayServer) => void;
 }
 
-/** An optional server that could not be used. */
 export interface AwayServer {
   /** Why. */
   readonly message: string;
@@ -48,7 +47,6 @@ export interface AwayServer {
   isBack(): Promise<boolean>;
 }
 
-/** A client that gives nothing. */
 export const NOTHING: Given = { tools: [], policy: null };
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */

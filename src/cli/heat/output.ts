@@ -12,7 +12,6 @@ import { speedscopeFile } from './speedscope.ts';
 
 const FORMATS = ['chrome', 'speedscope'] as const;
 
-/** The flags of measured runs. */
 export interface HeatFlags {
   readonly traceOut?: string;
   readonly traceFormat?: (typeof FORMATS)[number];

@@ -6,7 +6,6 @@ import { flameSvg } from './flame.ts';
 
 /** Most lines of all sources that the page shows; of what is beyond, only those that were executed, and of these as many again. */
 const MOST_LINES = 20_000;
-/** Most characters of a line. */
 const WIDEST = 300;
 
 const STYLE = `

@@ -73,7 +73,6 @@ function problemOf({ verdict, why, divergence, faults }: TurnReplay): string | n
   return why === null ? null : printable(why);
 }
 
-/** Why the step does not exist. */
 function absent(heat: Heat, visits: number, at: StepPlace): string {
   if ('step' in at) return `the turn executed ${counted(heat.steps, 'statement')}, so it has no step ${at.step}`;
   const { source, line } = at;

@@ -17,7 +17,6 @@ import { encode } from '../../wire/codec.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import type { Scenario, Trial } from './read.ts';
 
-/** What a program did. */
 export interface Played {
   /** The calls of tools with effects that succeeded, in order. */
   readonly calls: readonly AuditRecord[];

@@ -21,7 +21,6 @@ export interface Flaw {
   readonly line: number | null;
 }
 
-/** A recognised artefact. */
 export interface Found {
   /** The form within the kind; absent for a kind with one form. */
   readonly form?: string;

@@ -10,7 +10,6 @@ export interface ProcedureCalls {
   readonly any: readonly GrantedCall[];
 }
 
-/** Foresees a procedure of a root. */
 export async function foreseenOf(
   root: Interpreter,
   call: { readonly name: string; readonly args: readonly TaggedJson[] },

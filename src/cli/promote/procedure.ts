@@ -2,7 +2,6 @@ import { isRecord } from '../../wire/unknown.ts';
 
 /** A procedure that was made of a program, and its arguments in the session. */
 export interface Promoted {
-  /** The source of the procedure. */
   readonly text: string;
   /** In the order of its parameters. */
   readonly args: readonly { readonly name: string; readonly value: unknown }[];

@@ -42,7 +42,6 @@ const COMMANDS: ReadonlyMap<string, MetaCommand> = new Map([
   [':quit', { shown: ':quit', help: 'leave (Ctrl-D does it too)', run: async () => 'quit' }],
 ]);
 
-/** Names of the commands of the prompt, for completion. */
 export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()];
 
 /** What a newcomer types first. As programs these words would show nil. */

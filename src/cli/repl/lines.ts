@@ -128,10 +128,8 @@ const PASTE_MS = 30;
 /** Completions of a line: the words that fit, and the part of the line that they replace. */
 export type Completer = (line: string) => [string[], string];
 
-/** Number of lines in the history. */
 const HISTORY = 1000;
 
-/** The options of {@link KeyboardLines}. */
 export interface KeyboardInit {
   readonly stdin: Readable;
   readonly screen: Writable;

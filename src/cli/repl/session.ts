@@ -33,7 +33,6 @@ export interface Entry {
   readonly typed: ParsedFile['typed'];
 }
 
-/** A parsed input. */
 export interface Read {
   readonly source: Source;
   /** Runs it; null for an input with syntax errors, which `show` prints. */

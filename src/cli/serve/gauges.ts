@@ -20,7 +20,6 @@ export interface HostView {
 type Labels = Readonly<Record<string, string>>;
 type Rows = readonly (readonly [labels: Labels, value: number])[];
 
-/** The state of a host in the Prometheus text format. */
 export function gauges({ state, leasesLost, runtimes, toolServersAway, census, parts, now }: HostView): string {
   const loads = runtimes.map((runtime) => runtime.stats());
   const sum = (of: (load: (typeof loads)[number]) => number): number => loads.reduce((all, load) => all + of(load), 0);

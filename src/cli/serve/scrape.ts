@@ -3,7 +3,6 @@ import type { Runtime } from '../../runtime/index.ts';
 import { gauges } from './gauges.ts';
 import type { Health } from './readiness.ts';
 
-/** What the metrics of a host are read from. */
 export interface Scraped {
   readonly host: Pick<Host, 'state'>;
   readonly coordinator: Pick<SessionCoordinator, 'leasesLost'>;

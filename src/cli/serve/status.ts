@@ -17,7 +17,6 @@ export interface StatusInit {
   readonly metrics: () => Promise<string>;
 }
 
-/** A server of health and metrics. */
 export interface StatusServer extends AsyncDisposable {
   readonly url: string;
 }

@@ -14,7 +14,6 @@ export class UsageError extends NeuroScriptError {
   }
 }
 
-/** The exit code of a command that threw `error`. */
 export function exitOfThrown(error: unknown): ExitCode {
   return isMisuse(error) ? EXIT.usage : EXIT.internal;
 }

@@ -60,7 +60,6 @@ export class Progress extends StatusLine {
     }
   }
 
-  /** Takes an event of a nested session. */
   showNested(event: LoopEvent): void {
     const doing = event.type === 'asked' ? 'asking the agent' : event.type === 'state' ? DOING[event.to] : null;
     if (doing !== null) this.#nested.set(event.sid, `turn ${event.turn} ${doing}`);

@@ -8,7 +8,6 @@ import { isValueMap, type Value, type ValueMap } from '../../wire/values.ts';
 /** Reads one field of an entry from a script, a YAML file or an application. Throws {@link ConfigError}. */
 export type FieldReader<T> = (value: unknown, field: string) => T;
 
-/** The readers of an entry's fields, by field. */
 export type Readers = Readonly<Record<string, FieldReader<unknown>>>;
 
 /**

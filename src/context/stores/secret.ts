@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '../../wire/errors.ts';
 
-/** The text form of every secret. */
 const HIDDEN = '[secret]';
 
 /**

@@ -12,7 +12,6 @@ export const ATTEMPTS = 'attempts.jsonl';
 /** `started` is recorded before the work runs; each of the others ends the attempt. */
 export type AttemptState = 'started' | 'failed' | 'executed';
 
-/** One line of the journal. */
 export interface Attempt {
   readonly id: string;
   readonly timestamp: string;

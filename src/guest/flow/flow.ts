@@ -94,7 +94,6 @@ export class Flow {
     }
   }
 
-  /** The label of an event that the host delivers. */
   event(index: number, name: string): Label {
     return this.origins.of(this.#input.events[index] ?? [], `event ${name}`, null, null);
   }
@@ -108,7 +107,6 @@ export class Flow {
     frame.labels = labels;
   }
 
-  /** The labels of variables that the host gives. */
   variables(given: readonly Variable[]): readonly Label[] {
     return given.map(({ name, labels = [] }) => this.origins.of(labels, name, null, null));
   }

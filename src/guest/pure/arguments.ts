@@ -30,7 +30,6 @@ export interface Parameter extends PureArg {
   readonly fit: Fit;
 }
 
-/** The parameter of a declared argument. */
 export function parameterOf(arg: PureArg): Parameter {
   return { ...arg, fit: FITS[arg.type] };
 }

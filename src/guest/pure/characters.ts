@@ -36,7 +36,6 @@ export function characterOffset(meter: Meter, text: string, count: number, from 
   return at;
 }
 
-/** The number of code points before an offset. */
 export function charactersBefore(meter: Meter, text: string, offset: number): number {
   meter.pay(WORK.scan, offset);
   if (!SURROGATE.test(offset === text.length ? text : text.slice(0, offset))) return offset;

@@ -43,7 +43,6 @@ type Work<D> = D extends { readonly args: infer S extends Signatures } ? (meter:
 /** The implementations of a group: exactly one for each declared tool. */
 export type Group<G extends PureGroup> = { readonly [N in keyof Declared[G]]: Work<Declared[G][N]> };
 
-/** Work whose parameter types are not known here. */
 type AnyWork = (meter: Meter, ...args: Value[]) => Value;
 
 /** All pure tools by canonical name. */

@@ -41,7 +41,6 @@ export interface NoValue {
   readonly missing: boolean;
 }
 
-/** Follows a path to its value. */
 export function follow(
   meter: Meter,
   from: Value,

@@ -24,7 +24,6 @@ export class TextMap<T> {
     return this.#values.get(text);
   }
 
-  /** Adds a key that the map does not have. */
   add(text: string, value: T): void {
     this.#held += text.length;
     this.#values.set(text, value);

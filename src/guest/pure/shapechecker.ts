@@ -14,7 +14,6 @@ export interface CheckOptions {
   readonly sameKey?: (a: string, b: string) => boolean;
 }
 
-/** Maximum depth of a shape. */
 const MAX_DEPTH = 64;
 
 /**

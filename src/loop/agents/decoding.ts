@@ -14,7 +14,6 @@ const FIELDS: { readonly [S in GrammarServer]: (grammar: string) => Fields } = {
   sglang: (grammar) => ({ ebnf: grammar }),
 };
 
-/** Fields of a request to a server. */
 export type Fields = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 export const GRAMMAR_SERVERS: readonly GrammarServer[] = ['llama.cpp', 'vllm', 'vllm-guided', 'sglang'];

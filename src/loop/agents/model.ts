@@ -133,7 +133,6 @@ export interface ModelSource {
   readonly settings: Settings;
   /** Removes secrets from error messages: a server may repeat the key that it received. */
   readonly clean: (text: string) => string;
-  /** The fields of the request beside the prompt. */
   readonly fields: (request: AgentRequest) => Fields;
 }
 

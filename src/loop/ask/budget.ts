@@ -61,7 +61,6 @@ export class Budget {
     return this.#rest('wallMs') <= EARLY_MS;
   }
 
-  /** Counts US dollars. */
   pay(cost: number): void {
     this.#cost = sumUsd(this.#cost, cost);
   }

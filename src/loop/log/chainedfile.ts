@@ -30,7 +30,6 @@ interface Tail {
   readonly hash: string;
 }
 
-/** Options of writing a {@link ChainedFile}. */
 interface ChainedFileOptions {
   /** Whether an append waits for the disk. */
   readonly isSynced: boolean;

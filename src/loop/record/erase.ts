@@ -5,7 +5,6 @@ import type { SessionState } from '../sessions/store.ts';
 import type { FailedAttempt, TurnRecord } from './record.ts';
 import { sealFaults } from './seal.ts';
 
-/** Replaces erased content. */
 const ERASED = '[erased]';
 
 /**

@@ -59,7 +59,6 @@ const asked = (value: z.ZodType) =>
   );
 const ASKED = asked(VALUE);
 
-/** A call of an earlier attempt. */
 const ORIGIN = z.looseObject({ attempt: position, seq: position });
 
 const CARRIED = z.array(
@@ -77,7 +76,6 @@ const CALL_LABELS = z.looseObject({
   answer: z.looseObject({ adds: NAMES, drops: NAMES }).optional(),
 });
 
-/** What refused a call. */
 const REFUSAL = z.looseObject({
   rule: z.string(),
   entry: z.string().nullable(),
@@ -123,7 +121,6 @@ function entryOf(value: z.ZodType) {
   ]);
 }
 
-/** A recorded call. */
 export const ENTRY = entryOf(VALUE);
 
 /** A recorded call of any values: a view cuts those that nest too deep. */
@@ -132,7 +129,6 @@ export const VIEWED_ENTRY = entryOf(z.unknown());
 /** What the answer to a call must be. */
 export const ANSWER_FORM = z.union([z.enum(['truth', 'number', 'text']), z.object({ choices: z.array(z.string()) })]);
 
-/** A call that waits for its answer. */
 export const WAITING = z.looseObject({
   seq: position,
   tool: z.string(),

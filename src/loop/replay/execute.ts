@@ -40,7 +40,6 @@ export interface Repetition {
   readonly why: string | null;
   /** The first difference; null without one. */
   readonly divergence: Divergence | null;
-  /** The turn as it was executed now. */
   readonly replayed: TurnRecord;
 }
 

@@ -69,7 +69,6 @@ export async function exportSession(
   return exportRecords(state, await store.turns(sid), redaction);
 }
 
-/** Converts a session with its records to its exported form. */
 export function exportRecords(
   state: SessionState,
   records: readonly TurnRecord[],

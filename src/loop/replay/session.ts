@@ -112,7 +112,6 @@ async function replayRecorded(
   return { sid, turns: replays, broken, ok };
 }
 
-/** The parts of a turn that redaction has changed. */
 export function redactedParts({ redacted = [] }: Pick<RecordedSession, 'redacted'>, turn: number): readonly string[] {
   const parts = 'get' in redacted ? redacted.get(turn) : redacted.find((each) => each.turn === turn)?.parts;
   return parts ?? [];

@@ -102,7 +102,6 @@ export async function recordedVerdicts(
   return verdicts;
 }
 
-/** A program of a turn that was judged. */
 interface Program extends Pick<FailedAttempt, 'journal' | 'denied'> {
   /** As in {@link RecordedVerdict}. */
   readonly attempt?: number;
@@ -166,7 +165,6 @@ class RecordedPolicies {
   readonly #guards: readonly PolicyGuard[];
   /** The patterns of all policies, and their units with those that the policies count for. */
   readonly #patterns: { readonly count: number; readonly units: number };
-  /** The units of the grants of all policies. */
   readonly #grants: number;
   #left: number = MATCHING.most;
   /** By the canonical names of tools. */

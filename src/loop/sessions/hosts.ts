@@ -4,7 +4,6 @@ import type { HostRegistry } from './fleet.ts';
 import { listOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 
-/** The hosts in the database of a store. */
 export function hostsIn(
   { sql }: Pick<SessionsEngine, 'sql'>,
   statements: Pick<Statements, 'beat' | 'forgetGone' | 'hosts' | 'forgetHost'>,

@@ -15,7 +15,6 @@ export interface LeasesInit {
   readonly leaseMs?: number | undefined;
 }
 
-/** A session in a turn. */
 export interface Holding extends Held {
   /**
    * The time until which the lease certainly lasts, on this process's monotonic clock. The store counts the lease from a later moment, so

@@ -137,7 +137,6 @@ export function readConfiguration(text: unknown, sid: string): JsonObject {
   return checked(`the configuration of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
 
-/** A list of values of one form. */
 export function listOf<T>(text: unknown, item: z.ZodType<T>, what: string): readonly T[] {
   return checked(`${what} in the store`, text, z.array(item));
 }

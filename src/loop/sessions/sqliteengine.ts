@@ -139,7 +139,6 @@ export class SqliteEngine implements SessionsEngine, Disposable {
     }
   }
 
-  /** Watches for changes by other processes. */
   #watch(): NodeJS.Timeout {
     let version = this.#version();
     const timer = setInterval(() => {

@@ -74,7 +74,6 @@ const ON_SQLITE: SessionWords = {
   decisionsStart: 'line INTEGER PRIMARY KEY',
 };
 
-/** The tables of sessions in a file. */
 export const SESSIONS: Format = {
   name: 'store of sessions',
   // The letters NSst in ASCII.

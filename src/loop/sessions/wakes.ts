@@ -16,7 +16,6 @@ export class Wakes {
     return () => void this.#waiting.delete(own);
   }
 
-  /** Removes all listeners. */
   clear(): void {
     this.#waiting.clear();
   }

@@ -20,7 +20,6 @@ export interface CeilingOptions {
   readonly totalTokens?: number | undefined;
 }
 
-/** {@link CeilingOptions} with their defaults. */
 export type Ceilings = {
   readonly [Name in Exclude<keyof CeilingOptions, 'maxTurnsCap'>]: number;
 };
@@ -63,7 +62,6 @@ export interface CeilingBreach {
   readonly used: number;
 }
 
-/** Accounts for what a loop has used so far. */
 export class Account {
   readonly #ceilings: Ceilings;
   #turns = 0;

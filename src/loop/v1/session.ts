@@ -35,7 +35,6 @@ export interface SessionHost extends AskLoopOptions {
   readonly gate: EventGate;
 }
 
-/** A checked request to run a loop. */
 export interface SessionRun extends AskLoopRun {
   readonly loopId: string;
   readonly userdata: JsonValue;

@@ -42,7 +42,6 @@ const LOGIN = z.object({
   wanted: z.object({ scope: text.optional(), metadata: text.optional() }).optional(),
 });
 
-/** The stored login to one server. */
 export type Login = Readonly<z.infer<typeof LOGIN>>;
 
 /** The file of the login to one server. Only this user can read it. */

@@ -261,7 +261,6 @@ class HttpSessions {
     return transport.handleRequest(request, { parsedBody: message });
   }
 
-  /** Ends all sessions. */
   async close(): Promise<void> {
     await Promise.all([...this.#open.values()].map((transport) => transport.close()));
   }

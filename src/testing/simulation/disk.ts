@@ -9,7 +9,6 @@ interface WorldFile {
   seen: number;
 }
 
-/** The files that the processes of a world share. */
 export class Files {
   readonly byPath = new Map<string, WorldFile>();
   readonly #watch: Watch;

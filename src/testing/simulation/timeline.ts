@@ -52,7 +52,6 @@ function rounded(): Promise<void> {
 export class Timeline {
   /** Milliseconds since the beginning of the world. */
   now = 0;
-  /** Events that have happened. */
   steps = 0;
   /** Orders events, and gives random numbers to all code of the world. */
   readonly random: Random;

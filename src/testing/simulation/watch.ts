@@ -16,7 +16,6 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { Process } from './process.ts';
 import type { Timeline } from './timeline.ts';
 
-/** An invariant that did not hold. */
 export interface Violation {
   /** The invariant, in words. */
   readonly invariant: string;

@@ -45,7 +45,6 @@ export interface ScheduleOutcome {
   readonly trace: readonly string[];
 }
 
-/** Options of running schedules. */
 export interface WorldOptions {
   /** The possible faults. */
   readonly kinds: readonly Fault[];
@@ -366,7 +365,6 @@ export class SimulatedWorld implements Surroundings {
   }
 }
 
-/** Id of the session of this number. */
 function sidOf(number: number): string {
   return `s${number}`;
 }

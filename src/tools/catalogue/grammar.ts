@@ -70,7 +70,6 @@ const ANY_VALUE: readonly LiteralKind[] = ['string', 'number', 'boolean', { list
 const NUMBERS: readonly LiteralKind[] = ['number', 'numeral'];
 const LIST: readonly LiteralKind[] = [{ list: 'any' }];
 
-/** The literals that each ArgType accepts. */
 const BY_TYPE: { readonly [T in ArgType]: LiteralType } = {
   any: 'any',
   string: ['string'],

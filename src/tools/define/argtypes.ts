@@ -113,7 +113,6 @@ export function isArgType(name: unknown): name is ArgType {
   return typeof name === 'string' && Object.hasOwn(COERCIONS, name);
 }
 
-/** The names of all ArgTypes, for messages. */
 export function argTypeNames(): readonly string[] {
   return Object.keys(COERCIONS);
 }

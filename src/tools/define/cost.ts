@@ -13,7 +13,6 @@ export interface ToolCost {
   readonly usd: number | { readonly each: number; readonly of: string };
 }
 
-/** A checked {@link ToolCost}. */
 export type CallPrice = { readonly each: Nanos; readonly of: null } | { readonly each: Nanos; readonly of: Parameter };
 
 /** The least and the most that one call costs; infinite where nothing bounds it. */

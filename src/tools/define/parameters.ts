@@ -180,7 +180,6 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
-/** An argument with an ArgType. */
 function typed(tool: string, spec: ArgSpec, index: number): Parameter {
   checkArgSpec(`${tool}: args[${index}]`, spec);
   const type = spec.type ?? 'any';

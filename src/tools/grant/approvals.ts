@@ -80,7 +80,6 @@ export class Approvals {
     return { isApproved: covers(approved), isOwn: covers(own) };
   }
 
-  /** Notes the answer to a call. */
   answered(made: MadeCallOf, value: TaggedJson): void {
     const { approved, own } = this.#allowed;
     for (const each of [this.#program, approved, own]) each?.answered(made, value);

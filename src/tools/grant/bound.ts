@@ -237,7 +237,6 @@ function elementsOf(value: TaggedJson): Iterable<TaggedJson> {
   return entries === undefined || typeof value !== 'object' || value === null ? [] : [null, ...Object.values(value)];
 }
 
-/** Arguments and number of a granted call, in words. */
 export function grantedText({ when = {}, returned = {}, times }: GrantedCall): string {
   const conditions = [
     ...(Object.keys(when).length === 0 ? [] : [rowText(when)]),
@@ -246,12 +245,10 @@ export function grantedText({ when = {}, returned = {}, times }: GrantedCall): s
   return `${conditions.length === 0 ? 'any arguments' : conditions.join(', ')}, ${timesText(times)}`;
 }
 
-/** Where an argument comes from, in words. */
 export function returnedText({ call, part }: ReturnedBy): string {
   return part === undefined ? `what call ${call} returned` : `an item of what call ${call} returned`;
 }
 
-/** How often a call may be made, in words. */
 export function timesText(times: number | undefined): string {
   if (times === undefined) return 'any number of times';
   if (times === 0) return 'not again';

@@ -243,7 +243,6 @@ function readDelay(file: YamlFile, path: Path, value: unknown): number {
   return file.fail(path, `must be milliseconds from 0 to ${MAX_DELAY_MS}, or 'never'`);
 }
 
-/** A value that is computed at each call. */
 function readTemplate(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): Template {
   return located(file, path, () => compile(value, args));
 }

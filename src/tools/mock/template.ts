@@ -15,7 +15,6 @@ export interface Scope {
   readonly lower: (text: string) => string;
 }
 
-/** The inputs of one call. */
 export function scopeOf(args: OrderedMap, state: OrderedMap): Scope {
   const lowered = new Map<string, string>();
   const lower = (text: string): string => {

@@ -5,7 +5,6 @@ import { parseCapability } from './capability.ts';
 import { META_LABELS } from './flow.ts';
 import type { Condition, FlowOptions, OrderRule, PolicyOptions } from './options.ts';
 
-/** Most labels that a policy names. */
 export const MOST_LABELS = 30;
 
 /** A name that a tool can have, and the parts of one with a star at its ends. Names of tools have at least two dots. */

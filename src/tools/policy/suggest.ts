@@ -9,7 +9,6 @@ const MOST_CHARACTERS = 100;
 /** Most keys of a map with a condition each, and most levels of containers. */
 const MOST_KEYS = 16;
 const MOST_LEVELS = 4;
-/** The least length that all texts are allowed. */
 const LEAST_LENGTH = 16;
 /** Least characters that a pattern has beside its star. */
 const LEAST_PATTERN = 3;

@@ -32,7 +32,6 @@ export async function until(what: string, happened: () => boolean | Promise<bool
     if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
 }
 
-/** One process that drives sessions. */
 export class HostProcess {
   readonly owner: string;
   readonly errors: string[] = [];

@@ -3,7 +3,6 @@ import type { TaggedJson } from '../../../src/wire/protocol.ts';
 /** Moments of a turn at which a host process can be made to wait, so that it is stopped exactly there. */
 export type Step = 'lease' | 'ask' | 'reply' | 'start' | 'call' | 'run' | 'commit' | 'committed' | 'log' | 'mark';
 
-/** What a host process is started with. */
 export interface HostPlan {
   /** The address of a database, or a file of SQLite. */
   readonly place: string;

@@ -37,7 +37,6 @@ export interface Rig {
   readonly log: DecisionLog | null;
 }
 
-/** What a process adds to its rig. */
 export interface RigOptions {
   readonly takeApart?: TakeApart | undefined;
   readonly timed?: (store: SessionStore) => SessionStore;

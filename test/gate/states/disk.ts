@@ -37,7 +37,6 @@ interface Action {
 
 const NOBODY: Action = { fault: null, steps: [], dead: false };
 
-/** Node's error for a code of the system. */
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: on the disk of the test`), { code });
 }

@@ -44,7 +44,6 @@ class Explorer implements Exploration {
   transitions = 0;
   wrong: string | null = null;
   readonly #faults: number;
-  /** Hashes of the states. */
   readonly #seen = new Set<string>();
   /** Hashes of the disks about which the gate was asked. */
   readonly #asked = new Set<string>();
@@ -97,7 +96,6 @@ async function reach(path: readonly Move[]): Promise<World> {
   return world;
 }
 
-/** Every event that can happen in a state. */
 function eventsIn(world: World): readonly Event[] {
   const events: Event[] = (['a', 'a2', 'b'] as const).map((intent) => ({ do: 'approve', intent, slot: 0 }));
   for (const slot of SLOTS)

@@ -100,7 +100,6 @@ function takes(text: string | undefined, { intentId }: Intent): boolean {
   return complete(text) && typeof lines !== 'number' && !lines.some(({ id }) => same(id, intentId));
 }
 
-/** The line of a record, as section 5 has it. */
 export function recordOf({ intentId, hash }: Intent, time: number, state?: string): string {
   return `${JSON.stringify({ id: intentId, timestamp: new Date(time).toISOString(), hash, state })}\n`;
 }

@@ -73,7 +73,6 @@ export class World {
   readonly slots: (Running | null)[] = [null, null];
   /** By intent, in lower case. Absent: no work, or one that failed. */
   readonly works = new Map<string, Work>();
-  /** Lines that somebody was told of. */
   readonly told = new Map<string, string>();
   /** Whether a human removed the lock of a process that lives. */
   careless = false;

@@ -9,7 +9,6 @@ export function checked(text: string, name = 'test.ns'): CheckedFile {
   return { file: result.file, text: result.text };
 }
 
-/** The findings about one source. */
 export function findings(text: string, environment: Environment = {}): readonly Finding[] {
   return analyse([checked(text)], environment);
 }

@@ -48,7 +48,6 @@ interface Followed {
   readonly failed: string | undefined;
 }
 
-/** How the two compare. */
 export interface Comparison {
   /** Where they disagree first; null for nowhere. */
   readonly what: string | null;

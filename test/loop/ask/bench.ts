@@ -36,7 +36,6 @@ export interface AskBench extends AsyncDisposable {
   readonly store: SessionStore;
   /** A host loop whose programs can ask the agents. */
   readonly loop: LoopController;
-  /** Runs these statements in a command block. */
   run(...statements: readonly string[]): Promise<RunResult>;
 }
 

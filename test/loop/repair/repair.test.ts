@@ -85,7 +85,6 @@ async function session(
   return { loop, agent, events, result, record, log, store, told: agent.asked.slice(1).map(problemOf) };
 }
 
-/** What an agent was told of its last program. */
 function problemOf({ prompt }: AgentRequest): Record<string, unknown> {
   const { fields } = JSON.parse(parseEnvelope(new TextEncoder().encode(prompt)).userdata);
   return fields.reply_problem;

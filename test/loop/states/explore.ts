@@ -73,7 +73,6 @@ class Explorer implements Exploration {
   transitions = 0;
   wrong: string | null = null;
   readonly #steps: number;
-  /** Hashes of the states. */
   readonly #seen = new Set<string>();
   #frontier: (readonly Move[])[] = [];
 

@@ -7,14 +7,12 @@ import { MOST_TOKENS, MOST_TURNS, type Move, type Outcome, REPLY_TOKENS, type Wo
 const MOST_EQUAL = 3;
 const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const;
 
-/** A turn that waits for a person. */
 interface Waiting {
   readonly ran: Ran;
   readonly expired: boolean;
   readonly answer: 'answer' | 'refuse' | null;
 }
 
-/** The two streams of a turn. */
 interface Streams {
   readonly output: readonly string[];
   readonly scratchpad: readonly string[];

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
 import { type Case, caseOf, HALT } from './cases.ts';
 
-/** What a comparison has found. */
 export interface Compared {
   readonly runs: number;
   /** How many runs ended with each code; `ok` for those without an error. */

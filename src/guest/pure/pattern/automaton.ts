@@ -18,7 +18,6 @@ export interface State {
   readonly known: Map<number, Transition>;
 }
 
-/** What a search does with one character. */
 export interface Transition {
   readonly to: State;
   /** The steps that a search thread by thread takes. */

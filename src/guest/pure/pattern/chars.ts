@@ -22,7 +22,6 @@ export function property(name: string, negated: boolean): Chars | undefined {
 /** Maximum number of properties and negated classes in one class, because each character is tested against all of them. */
 const MAX_OTHERS = 16;
 
-/** Builds the set of a character class. */
 export class CharsBuilder {
   readonly #ranges: (readonly [number, number])[] = [];
   readonly #others: Chars[] = [];

@@ -11,7 +11,6 @@ export type Instruction =
   | { readonly op: 'jump'; to: number }
   | { readonly op: 'match' };
 
-/** A compiled pattern. */
 export interface Program {
   readonly code: readonly Instruction[];
   /** Names of the groups, starting with group 1; empty for groups without a name. */

@@ -35,7 +35,6 @@ export class Sweep {
     this.taken = taken;
   }
 
-  /** Looks for at most so many matches. */
   run(most: number): void {
     const text = this.#text;
     const prefix = this.#prefix;

@@ -110,7 +110,6 @@ function replyOf(move: Move): string {
 
 const tokensOf = (move: Move): number => (move.with === 'dear' ? DEAR : TOKENS);
 
-/** The turns as the specification sees them. */
 function turnsOf(path: readonly Move[]): readonly Turn[] {
   let elapsed = 0;
   return path.map((move) => {
