@@ -94,7 +94,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     what: 'an item that is set takes the place of the next one',
-    file: 'elements.ts',
+    file: 'values.ts',
     from: 'items.toSpliced(known, 1, value)',
     to: 'items.toSpliced(known + 1, 1, value)',
     shownBy: 282,
@@ -136,7 +136,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     what: 'a part of an answer is the whole of it',
-    file: 'elements.ts',
+    file: 'values.ts',
     from: "{ ...element, answer: { ...answer, part: 'item' } }",
     to: '{ ...element, answer }',
     shownBy: 621,
