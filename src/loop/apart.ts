@@ -35,7 +35,9 @@ export async function takeApart(
 ): Promise<TurnRecord | null> {
   const { sid, turn } = before;
   const { owner, abandoned } = coordinator;
-  const end = await take({ sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) });
+  const apart = { sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) };
+  // The other process acts under the owner of this one, which must not claim the session meanwhile.
+  const end = await coordinator.work.turn(sid, () => take(apart));
   const givenUp = abandoned.aborted || signal?.aborted === true;
   const next = await coordinator.free(sid, givenUp || end === 'lost' ? before : null);
   if (abandoned.aborted) throw new SessionLeasedError(sid, null);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { TakeApart } from '../../src/loop/apart.ts';
 import { Host } from '../../src/loop/host/host.ts';
 import { turnProcess } from '../../src/loop/host/turnprocess.ts';
+import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
@@ -53,6 +54,24 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
     expect(owners).toHaveLength(1);
     expect(executor.spy.calls).toEqual([]);
     expect(log.entries).toEqual([]);
+  });
+
+  it('issue 43: the decision of the other process is logged once, although this one looks for what is not logged', async () => {
+    const { clock, store } = await interrupted();
+    const log = new MemoryLog();
+    const coordinator = new SessionCoordinator({ store, log, clock, replayTtl: 600 });
+    const commit = store.commit.bind(store);
+    store.commit = async (turn) => {
+      const isCancelled = await commit(turn);
+      await coordinator.tend();
+      return isCancelled;
+    };
+    const takeApart: TakeApart = async ({ sid, owner }) => {
+      await controller({ clock, store, log, owner }).loop.step(sid, { agent: programAgent() });
+    };
+    const { loop } = controller({ clock, coordinator, takeApart });
+    expect(await loop.resume('s', { agent: programAgent() })).toMatchObject({ decision: 'DONE' });
+    expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'DONE' }]);
   });
 
   it('a first attempt is not', async () => {
