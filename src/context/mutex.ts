@@ -2,19 +2,18 @@
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** Runs `work` after every earlier holder of `key`. The lock is released when `work` returns or throws. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#tails.get(key) ?? Promise.resolve();
-    const { promise: mine, resolve: release } = Promise.withResolvers<void>();
-    const tail = before.then(() => mine);
-    this.#tails.set(key, tail);
+  /** Resolves after every earlier holder of `key` has released it. Disposing of the result releases it. */
+  async hold(key: string): Promise<Disposable> {
+    const before = this.#tails.get(key);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#tails.set(key, promise);
     await before;
-    try {
-      return await work();
-    } finally {
-      release();
-      if (this.#tails.get(key) === tail) this.#tails.delete(key);
-    }
+    return {
+      [Symbol.dispose]: () => {
+        resolve();
+        if (this.#tails.get(key) === promise) this.#tails.delete(key);
+      },
+    };
   }
 
   /** Number of keys that are held or awaited. */

@@ -35,9 +35,12 @@ export async function takeApart(
 ): Promise<TurnRecord | null> {
   const { sid, turn } = before;
   const { owner, abandoned } = coordinator;
-  const apart = { sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) };
-  // The other process acts under the owner of this one, which must not claim the session meanwhile.
-  const end = await coordinator.work.turn(sid, () => take(apart));
+  let end: Awaited<ReturnType<TakeApart>>;
+  {
+    // The other process acts under the owner of this one, which must not claim the session meanwhile.
+    using _turn = await coordinator.work.turn(sid);
+    end = await take({ sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) });
+  }
   const givenUp = abandoned.aborted || signal?.aborted === true;
   const next = await coordinator.free(sid, givenUp || end === 'lost' ? before : null);
   if (abandoned.aborted) throw new SessionLeasedError(sid, null);

@@ -2,12 +2,13 @@ import { UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
-import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
 import { AgentError } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import { stepperOf } from './defaults.ts';
 import type { LoopListener } from './events.ts';
+import { Handover } from './handover.ts';
 import type { Metrics } from './metrics.ts';
 import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
@@ -33,7 +34,7 @@ import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import type { Admission } from './sessions/setup.ts';
 import { MemoryStore } from './sessions/sqlite.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
-import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
+import { describeTurn, type SessionSpan, turnSpan, withSessionSpan } from './spans.ts';
 import { staysOpen, takeReply, takeStep } from './step.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/request.ts';
@@ -63,13 +64,9 @@ export class LoopController {
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
   readonly #telemetry: Telemetry;
-  /** The work for sessions that is under way. */
-  readonly #work = new Set<Promise<unknown>>();
-  /** Ends the waits for readers of streams. */
-  readonly #pauses = new Set<() => void>();
+  readonly #handover = new Handover();
   readonly #durable: Durable;
   readonly #admission: Admission | undefined;
-  #handingOff = false;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
 
@@ -114,7 +111,8 @@ export class LoopController {
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
     checkStep('the options of a step', options);
-    return this.#working(() => this.#step(sid, options, false));
+    using _work = this.#handover.working();
+    return await this.#step(sid, options, false);
   }
 
   /**
@@ -125,24 +123,18 @@ export class LoopController {
    */
   async consult(sid: string, options: StepOptions): Promise<boolean> {
     checkStep('the options of a step', options);
-    return this.#working(() =>
-      this.#driving(
-        sid,
-        options,
-        (own) => this.#consult(sid, own),
-        () => false,
-      ),
-    );
-  }
-
-  async #consult(sid: string, options: StepOptions): Promise<boolean> {
-    try {
-      return await this.#locked(sid, options, (told) => takeReply(this.#stepper, sid, told));
-    } catch (error) {
-      if (!(error instanceof AgentError) || staysOpen(error, options)) throw error;
-      await this.halt(sid, error.reason, error.message);
-      return false;
-    }
+    using _work = this.#handover.working();
+    const work = async (own: StepOptions): Promise<boolean> => {
+      try {
+        using _lock = await this.#mutex.hold(sid);
+        return await takeReply(this.#stepper, sid, this.#counting(own));
+      } catch (error) {
+        if (!(error instanceof AgentError) || staysOpen(error, own)) throw error;
+        await this.halt(sid, error.reason, error.message);
+        return false;
+      }
+    };
+    return await this.#driving(sid, options, work, () => false);
   }
 
   /**
@@ -152,7 +144,9 @@ export class LoopController {
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
     checkLoop('the options of a session', options);
-    return this.#working(() => this.#begin(options, NO_PACE));
+    using _work = this.#handover.working();
+    const sid = options.sid ?? this.#host.ids.session();
+    return (await this.#refused(sid, options)) ?? (await this.#drive(sid, options, NO_PACE));
   }
 
   /**
@@ -175,20 +169,24 @@ export class LoopController {
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop('the options of a session', options);
-    return progress(options.signal, (more, pace) => this.#working(() => this.#begin({ ...options, ...more }, pace)));
+    return progress(options.signal, async (more, pace) => {
+      using _work = this.#handover.working();
+      const sid = options.sid ?? this.#host.ids.session();
+      return (await this.#refused(sid, options)) ?? (await this.#drive(sid, { ...options, ...more }, pace));
+    });
   }
 
-  async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
-    const sid = options.sid ?? this.#host.ids.session();
+  /** Opens a session. Resolves with the result of one that could not be opened, else with null. */
+  async #refused(sid: string, options: LoopOptions): Promise<LoopResult | null> {
     try {
       await this.#open(options.userdata, sid, {}, options.sid !== undefined);
+      return null;
     } catch (error) {
       if (!(error instanceof UserdataError)) throw error;
       await this.#coordinator.refused(sid, error.code, error.message);
       this.metrics.ended(error.code);
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
-    return this.#drive(sid, options, pace);
   }
 
   /**
@@ -197,13 +195,17 @@ export class LoopController {
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume('the options of a session', options);
-    return this.#working(() => this.#drive(sid, options, NO_PACE));
+    using _work = this.#handover.working();
+    return await this.#drive(sid, options, NO_PACE);
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume('the options of a session', options);
-    return progress(options.signal, (more, pace) => this.#working(() => this.#drive(sid, { ...options, ...more }, pace)));
+    return progress(options.signal, async (more, pace) => {
+      using _work = this.#handover.working();
+      return await this.#drive(sid, { ...options, ...more }, pace);
+    });
   }
 
   /**
@@ -211,10 +213,8 @@ export class LoopController {
    * decided, its session stays open without a lease, and {@link runLoop} and {@link resume} resolve with the decision CONTINUE.
    * Resolves when no turn is left. From the call on, this controller drives nothing: it rejects with `RuntimeClosedError`.
    */
-  async handOff(): Promise<void> {
-    this.#handingOff = true;
-    for (const end of this.#pauses) end();
-    await Promise.allSettled(this.#work);
+  handOff(): Promise<void> {
+    return this.#handover.complete();
   }
 
   /**
@@ -228,7 +228,8 @@ export class LoopController {
   }
 
   async #cancelOpen(sid: string): Promise<boolean> {
-    const cancelled = await this.#mutex.run(sid, () => this.#coordinator.cancel(sid));
+    using _lock = await this.#mutex.hold(sid);
+    const cancelled = await this.#coordinator.cancel(sid);
     if (cancelled) await this.#host.executor.end?.(sid);
     return cancelled;
   }
@@ -238,9 +239,9 @@ export class LoopController {
    * process with the same store. Rejects with `CallError` (`ERR_CALL_…`) when the call cannot be completed, with
    * `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
-  complete(sid: string, call: string, answer: CallAnswer, options: CompleteOptions = {}): Promise<Waiting> {
-    const completer = { ...this.#host, coordinator: this.#coordinator };
-    return this.#mutex.run(sid, () => completeCall(completer, sid, call, answer, options));
+  async complete(sid: string, call: string, answer: CallAnswer, options: CompleteOptions = {}): Promise<Waiting> {
+    using _lock = await this.#mutex.hold(sid);
+    return await completeCall({ ...this.#host, coordinator: this.#coordinator }, sid, call, answer, options);
   }
 
   /** Sessions of the store, in the order of their ids. `allSessions` reads a store of any size page by page. */
@@ -254,13 +255,6 @@ export class LoopController {
    */
   recover(): Promise<readonly string[]> {
     return this.#coordinator.recover((sid) => this.#running.has(sid));
-  }
-
-  async #working<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#handingOff) throw new RuntimeClosedError('the controller has handed its sessions over');
-    const done = work();
-    this.#work.add(done);
-    return done.finally(() => this.#work.delete(done));
   }
 
   #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
@@ -320,8 +314,8 @@ export class LoopController {
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
         const { decision, reason } = record;
-        if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
-        const leaves = decision === 'CONTINUE' && (this.#handingOff || options.leave?.() === true);
+        if (decision === 'CONTINUE' && !this.#handover.begun) await this.#handover.pause(pace);
+        const leaves = decision === 'CONTINUE' && (this.#handover.begun || options.leave?.() === true);
         if (leaves) await this.#leave(sid);
         if (leaves || decision !== 'CONTINUE') return { sid, decision, reason, error: turnError(record), output, turns };
       } catch (error) {
@@ -339,17 +333,6 @@ export class LoopController {
     }
   }
 
-  /** Waits for the reader of a stream, unless the session is handed over first. */
-  async #paused(pace: Pace): Promise<void> {
-    const cut = Promise.withResolvers<void>();
-    this.#pauses.add(cut.resolve);
-    try {
-      await Promise.race([pace(), cut.promise]);
-    } finally {
-      this.#pauses.delete(cut.resolve);
-    }
-  }
-
   /** Releases an open session between two turns, and removes what this process keeps for it. */
   async #leave(sid: string): Promise<void> {
     await this.#forget(sid);
@@ -362,39 +345,39 @@ export class LoopController {
     await this.#host.executor.end?.(sid);
   }
 
-  #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
-    return this.#locked(sid, options, (told) =>
-      withTurnSpan(this.#telemetry, sid, options.agent, async () => {
-        try {
-          return await takeStep(this.#stepper, sid, told, keepLease);
-        } finally {
-          if (this.#runtime !== undefined) this.metrics.seeRuntime(this.#runtime);
-        }
-      }),
-    );
+  async #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+    using _lock = await this.#mutex.hold(sid);
+    return await this.#telemetry.span(turnSpan(sid, options.agent), async (span) => {
+      try {
+        const record = await takeStep(this.#stepper, sid, this.#counting(options), keepLease);
+        describeTurn(span, record);
+        return record;
+      } finally {
+        if (this.#runtime !== undefined) this.metrics.seeRuntime(this.#runtime);
+      }
+    });
   }
 
-  /** Runs `work` under the session's lock in this process, and counts its events. */
-  #locked<T>(sid: string, options: StepOptions, work: (options: StepOptions) => Promise<T>): Promise<T> {
+  /** Options with which the events of a step are counted. */
+  #counting(options: StepOptions): StepOptions {
     const onEvent: LoopListener = (event) => {
       this.metrics.see(event);
       return options.onEvent?.(event);
     };
-    return this.#mutex.run(sid, () => work({ ...options, onEvent }));
+    return { ...options, onEvent };
   }
 
   /**
    * Ends an open session, for hosts with a loop of their own; has no effect on an ended one. `message` says why, in words that are stored and
    * logged. Rejects with `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
-  halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
-    const end = async (): Promise<void> => {
-      const claimed = await this.#coordinator.claim(sid);
-      const count = (record: TurnRecord | null): void => (record ? this.metrics.record(record) : this.metrics.ended(reason));
-      if (claimed.state.status === 'open') await this.#coordinator.halt(claimed, reason, message, count);
-      else await this.#coordinator.release(claimed);
-      await this.#forget(sid);
-    };
-    return this.#mutex.run(sid, () => this.#coordinator.work.alone(sid, end));
+  async halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
+    using _lock = await this.#mutex.hold(sid);
+    using _alone = await this.#coordinator.work.alone(sid);
+    const claimed = await this.#coordinator.claim(sid);
+    const count = (record: TurnRecord | null): void => (record ? this.metrics.record(record) : this.metrics.ended(reason));
+    if (claimed.state.status === 'open') await this.#coordinator.halt(claimed, reason, message, count);
+    else await this.#coordinator.release(claimed);
+    await this.#forget(sid);
   }
 }

@@ -1,4 +1,4 @@
-import { ATTR, type Attributes, codeOf, fail, OWN, type Span, type Telemetry } from '../telemetry/index.ts';
+import { ATTR, type Attributes, codeOf, fail, OWN, type Span, type SpanInit, type Telemetry } from '../telemetry/index.ts';
 import { type Agent, AgentError } from './agents/index.ts';
 import type { HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
@@ -61,19 +61,10 @@ export async function withSessionSpan<T>(
   }
 }
 
-/** Takes a turn in a span, from consulting the agent to the decision. */
-export function withTurnSpan(
-  telemetry: Telemetry,
-  sid: string,
-  { name }: Agent,
-  work: () => Promise<TurnRecord>,
-): Promise<TurnRecord> {
+/** The span of a turn, from consulting the agent to the decision. */
+export function turnSpan(sid: string, { name }: Agent): SpanInit {
   const attributes = { [ATTR.conversation]: sid, [ATTR.agentName]: shown(name) };
-  return telemetry.span({ name: 'neuroscript.turn', attributes, errorType: reasonOf }, async (span) => {
-    const record = await work();
-    if (span.isRecording()) describeTurn(span, record);
-    return record;
-  });
+  return { name: 'neuroscript.turn', attributes, errorType: reasonOf };
 }
 
 /** The name of an agent in spans. One that is a file has a path of this machine, which names nothing elsewhere. */
@@ -91,7 +82,9 @@ function agentAttributes({ name, model }: Agent): Attributes {
   };
 }
 
-function describeTurn(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
+/** Describes a decided turn in its span. */
+export function describeTurn(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
+  if (!span.isRecording()) return;
   span.setAttributes({ [OWN.turn]: turn, [OWN.decision]: decision, [OWN.fuel]: usage.fuel });
   if (agent !== null) span.setAttributes({ [OWN.asks]: agent.asks, ...tokens(agent.inputTokens, agent.outputTokens) });
   if (reason !== null) fail(span, reason);

@@ -50,12 +50,9 @@ export function takeReply(stepper: Stepper, sid: string, options: StepOptions): 
 }
 
 /** Runs `work` for an open session under its lease. `work` gives the lease up unless it throws. */
-function holding<T>(stepper: Stepper, sid: string, options: StepOptions, work: (step: Step) => Promise<T>): Promise<T> {
-  return stepper.coordinator.work.turn(sid, () => held(stepper, sid, options, work));
-}
-
-async function held<T>(stepper: Stepper, sid: string, options: StepOptions, work: (step: Step) => Promise<T>): Promise<T> {
+async function holding<T>(stepper: Stepper, sid: string, options: StepOptions, work: (step: Step) => Promise<T>): Promise<T> {
   const { coordinator, host } = stepper;
+  using _turn = await coordinator.work.turn(sid);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
   const claimed = await coordinator.claim(sid);

@@ -225,23 +225,22 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /** Makes one attempt at a time; concurrent callers share its outcome. */
-  #connected(): Promise<Client> {
-    return this.#mutex.run('connect', async () => {
-      if (this.#closed) throw new McpError(this.name, CLOSED);
-      const present = await this.#present();
-      if (present !== null) return present;
-      const wait = this.#notBefore - performance.now();
-      if (wait > 0) {
-        const outage = { mayHaveTaken: false, retryAfterMs: Math.ceil(wait) };
-        throw new McpError(this.name, `it could not be reached; the next attempt is due in ${outage.retryAfterMs} ms`, {
-          outage,
-        });
-      }
-      const client = await this.#connect();
-      this.#failures = 0;
-      this.#client = client;
-      return client;
-    });
+  async #connected(): Promise<Client> {
+    using _lock = await this.#mutex.hold('connect');
+    if (this.#closed) throw new McpError(this.name, CLOSED);
+    const present = await this.#present();
+    if (present !== null) return present;
+    const wait = this.#notBefore - performance.now();
+    if (wait > 0) {
+      const outage = { mayHaveTaken: false, retryAfterMs: Math.ceil(wait) };
+      throw new McpError(this.name, `it could not be reached; the next attempt is due in ${outage.retryAfterMs} ms`, {
+        outage,
+      });
+    }
+    const client = await this.#connect();
+    this.#failures = 0;
+    this.#client = client;
+    return client;
   }
 
   /** The connection of earlier requests; null without one. Ends a connection that was given up first, so that no server runs twice. */

@@ -96,47 +96,7 @@ export class Sandbox implements AsyncDisposable {
   async run(input: RunInput, handlers: RunHandlers, signal?: Cancellation): Promise<SandboxResult> {
     if (this.#closing !== null || (this.#draining !== null && handlers.nested !== true)) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
-    return await this.#whileAwake(() => this.#run(input, handlers, signal));
-  }
-
-  /**
-   * Parses sources without running them; `depth` is as in `RunHandlers`, 0 when no run waits for it. Rejects also with a
-   * `NeuroScriptError` of code `ERR_TIMEOUT` or `ERR_WORKER` when a source makes the parser fail.
-   */
-  async parse(sources: readonly Source[], sourceBytes: number, depth = 0): Promise<ParseOutcome> {
-    return this.#query(parseQuery(sources, sourceBytes), depth);
-  }
-
-  /** Finds mistakes in sources that run together, and estimates their fuel. `depth` and rejections are as in {@link parse}. */
-  async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment, depth = 0): Promise<CheckReport> {
-    return this.#query(checkQuery(sources, sourceBytes, environment), depth);
-  }
-
-  /** Foresees what sources that run together can do, without running them. `depth` and rejections are as in {@link parse}. */
-  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions, depth = 0): Promise<ForeseenReport> {
-    return this.#query(foreseeQuery(sources, sourceBytes, options), depth);
-  }
-
-  /** Formats a source. `depth` and rejections are as in {@link parse}. */
-  async format(source: Source, sourceBytes: number, depth = 0): Promise<FormatReport> {
-    return this.#query(formatQuery(source, sourceBytes), depth);
-  }
-
-  /** Rejects waiting runs with `RuntimeClosedError` and cancels running ones. Resolves when no process is left. */
-  async close(): Promise<void> {
-    this.#closing ??= this.#whileAwake(async () => {
-      for (const running of this.#running) running.cancel('the runtime was closed');
-      await this.#pool.close();
-    });
-    await this.#closing;
-    clearInterval(this.#keepAlive);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  async #run(input: RunInput, handlers: RunHandlers, signal: Cancellation | undefined): Promise<SandboxResult> {
+    using _awake = this.#stayAwake();
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
     let begun: Execution | null = null;
     const submitted = performance.now();
@@ -191,7 +151,12 @@ export class Sandbox implements AsyncDisposable {
         queueMs = performance.now() - submitted;
         const execution = this.#execution(worker, { input, handlers, isolate: owner }, end, again);
         begun = execution;
-        this.#begin(worker, execution, reject, () => execution.begin());
+        this.#running.add(execution);
+        try {
+          execution.begin();
+        } catch (error) {
+          reject(this.#unsent(worker, execution, error));
+        }
       },
       fail: (error) => {
         if (error instanceof RuntimeClosedError) reject(error);
@@ -206,6 +171,46 @@ export class Sandbox implements AsyncDisposable {
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  /**
+   * Parses sources without running them; `depth` is as in `RunHandlers`, 0 when no run waits for it. Rejects also with a
+   * `NeuroScriptError` of code `ERR_TIMEOUT` or `ERR_WORKER` when a source makes the parser fail.
+   */
+  async parse(sources: readonly Source[], sourceBytes: number, depth = 0): Promise<ParseOutcome> {
+    return this.#query(parseQuery(sources, sourceBytes), depth);
+  }
+
+  /** Finds mistakes in sources that run together, and estimates their fuel. `depth` and rejections are as in {@link parse}. */
+  async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment, depth = 0): Promise<CheckReport> {
+    return this.#query(checkQuery(sources, sourceBytes, environment), depth);
+  }
+
+  /** Foresees what sources that run together can do, without running them. `depth` and rejections are as in {@link parse}. */
+  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions, depth = 0): Promise<ForeseenReport> {
+    return this.#query(foreseeQuery(sources, sourceBytes, options), depth);
+  }
+
+  /** Formats a source. `depth` and rejections are as in {@link parse}. */
+  async format(source: Source, sourceBytes: number, depth = 0): Promise<FormatReport> {
+    return this.#query(formatQuery(source, sourceBytes), depth);
+  }
+
+  /** Rejects waiting runs with `RuntimeClosedError` and cancels running ones. Resolves when no process is left. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+    clearInterval(this.#keepAlive);
+  }
+
+  async #close(): Promise<void> {
+    using _awake = this.#stayAwake();
+    for (const running of this.#running) running.cancel('the runtime was closed');
+    await this.#pool.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #execution(
@@ -235,10 +240,7 @@ export class Sandbox implements AsyncDisposable {
 
   async #query<Answer>(query: Query<Answer>, depth = 0): Promise<Answer> {
     if (this.#closing !== null) throw new RuntimeClosedError();
-    return this.#whileAwake(() => this.#ask(query, depth));
-  }
-
-  #ask<Answer>(query: Query<Answer>, depth: number): Promise<Answer> {
+    using _awake = this.#stayAwake();
     const settle = Promise.withResolvers<Answer>();
     const job: Job = {
       depth,
@@ -257,13 +259,18 @@ export class Sandbox implements AsyncDisposable {
             settle.reject(spoiled);
           }
         });
-        this.#begin(worker, task, settle.reject, () => task.begin());
+        this.#running.add(task);
+        try {
+          task.begin();
+        } catch (error) {
+          settle.reject(this.#unsent(worker, task, error));
+        }
       },
       fail: (error) =>
         settle.reject(error instanceof RuntimeClosedError ? error : new NeuroScriptError('ERR_WORKER', error.message)),
     };
     this.#pool.submit(job);
-    return settle.promise;
+    return await settle.promise;
   }
 
   /** A random number for a task. A worker cannot guess the number of its next task, so a frame that it sends too early answers no task. */
@@ -273,36 +280,25 @@ export class Sandbox implements AsyncDisposable {
     return id;
   }
 
-  /** Begins a task. Input that cannot be sent to a worker is a mistake of the caller. */
-  #begin(
-    worker: WorkerProcess,
-    task: { cancel(message: string): void },
-    reject: (error: Error) => void,
-    begin: () => void,
-  ): void {
-    this.#running.add(task);
-    try {
-      begin();
-    } catch (error) {
-      this.#running.delete(task);
-      this.#pool.release(worker, true);
-      reject(new ConfigError(`the input cannot be sent to a worker: ${messageOf(error)}`, { cause: error }));
-    }
+  /** Ends a task that could not be sent to its worker: its input is a mistake of the caller. */
+  #unsent(worker: WorkerProcess, task: { cancel(message: string): void }, error: unknown): ConfigError {
+    this.#running.delete(task);
+    this.#pool.release(worker, true);
+    return new ConfigError(`the input cannot be sent to a worker: ${messageOf(error)}`, { cause: error });
   }
 
-  /** Keeps the event loop of the host alive until `work` ends; idle workers do not keep it alive. */
-  async #whileAwake<T>(work: () => Promise<T>): Promise<T> {
+  /** Keeps the event loop of the host alive until the result is disposed of; idle workers do not keep it alive. */
+  #stayAwake(): Disposable {
     this.#outstanding++;
     this.#keepAlive.ref();
-    try {
-      return await work();
-    } finally {
-      this.#outstanding--;
-      if (this.#outstanding === 0) {
+    return {
+      [Symbol.dispose]: () => {
+        this.#outstanding--;
+        if (this.#outstanding > 0) return;
         this.#keepAlive.unref();
         this.#draining?.resolve();
-      }
-    }
+      },
+    };
   }
 }
 

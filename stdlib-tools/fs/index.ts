@@ -49,11 +49,15 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   /** Runs one writer at a time per directory, so that the sizes counted for the quota still hold when it writes. */
   async function write<T>(runtime: ToolRuntime, path: string, work: (root: string) => Promise<T>): Promise<T> {
     const root = await rootOf(runtime);
-    return writers.run(root, () => named(path, () => work(root)));
+    using _writing = await writers.hold(root);
+    return await named(path, () => work(root));
   }
 
   /** Runs one reader at a time per directory, because the descriptors of calls that run together would add up. */
-  const read = <T>(root: string, path: string, work: () => Promise<T>): Promise<T> => readers.run(root, () => named(path, work));
+  async function read<T>(root: string, path: string, work: () => Promise<T>): Promise<T> {
+    using _reading = await readers.hold(root);
+    return await named(path, work);
+  }
 
   async function parent<T>(root: string, path: string, create: boolean, work: (at: Anchor, name: string) => Promise<T>) {
     const names = namesBelow(path);

@@ -156,7 +156,10 @@ it('issue 48: a process that another system gives its sessions says that it live
 describe('recovering', () => {
   it('names open sessions by id, but none that this process is in a turn of', async () => {
     const { coordinator } = await coordinated('a', 'b');
-    await coordinator.work.turn('a', async () => expect(await coordinator.recover()).toEqual(['b']));
+    {
+      using _turn = await coordinator.work.turn('a');
+      expect(await coordinator.recover()).toEqual(['b']);
+    }
     expect(await coordinator.recover()).toEqual(['a', 'b']);
   });
 

@@ -207,29 +207,28 @@ export class SessionCoordinator {
    * Gives up the lease of an ended process that had the same name, and resolves with the next turn as that process left it. `before`, unless
    * null, is the turn whose attempts count: the process was told to end or lost the session. Throws as {@link SessionStore.claim} does.
    */
-  free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
-    return this.work.alone(sid, async () => {
-      const { next, fence } = await this.#taken(sid);
-      if (before !== null && next.kind !== 'fresh') {
-        const { attempt, deaths } = before;
-        await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
-      }
-      await this.store.release(sid, fence);
-      return next;
-    });
+  async free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
+    using _alone = await this.work.alone(sid);
+    const { next, fence } = await this.#taken(sid);
+    if (before !== null && next.kind !== 'fresh') {
+      const { attempt, deaths } = before;
+      await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
+    }
+    await this.store.release(sid, fence);
+    return next;
   }
 
   /** Gives a session back that this process has claimed but does not drive. */
-  leave(sid: string): Promise<void> {
-    return this.work.alone(sid, async () => this.release(await this.claim(sid)));
+  async leave(sid: string): Promise<void> {
+    using _alone = await this.work.alone(sid);
+    await this.release(await this.claim(sid));
   }
 
   /** Keeps a session from all processes for the length of a lease, unless its end is requested. */
-  setAside(sid: string): Promise<void> {
-    return this.work.alone(sid, async () => {
-      const { fence } = await this.#taken(sid);
-      this.#resting.add({ sid, fence });
-    });
+  async setAside(sid: string): Promise<void> {
+    using _alone = await this.work.alone(sid);
+    const { fence } = await this.#taken(sid);
+    this.#resting.add({ sid, fence });
   }
 
   /** Whether no other process can drive the session yet. */

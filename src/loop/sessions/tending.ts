@@ -52,7 +52,9 @@ export class Tending {
     try {
       await this.#end(sid, 'ERR_CANCELLED');
     } catch (error) {
-      if (!isDamage(error) || !(await this.#init.sessions.work.alone(sid, () => this.#endDamaged(sid)))) throw error;
+      if (!isDamage(error)) throw error;
+      using _alone = await this.#init.sessions.work.alone(sid);
+      if (!(await this.#endDamaged(sid))) throw error;
       onDamaged(error, sid);
     }
     return true;
@@ -111,7 +113,8 @@ export class Tending {
   /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
   async #logUnlogged(sid: string): Promise<boolean> {
     const { sessions } = this.#init;
-    const log = async (): Promise<boolean> => {
+    try {
+      using _alone = await sessions.work.alone(sid);
       try {
         await sessions.release(await sessions.claim(sid));
         return true;
@@ -120,9 +123,6 @@ export class Tending {
         if (isDamage(error) && (await this.#init.store.summary(sid))?.status !== 'open') await this.#endDamaged(sid);
         throw error;
       }
-    };
-    try {
-      return await sessions.work.alone(sid, log);
     } catch (error) {
       if (error instanceof SessionLeasedError) return false;
       throw error;
@@ -132,13 +132,11 @@ export class Tending {
   /** Halts a session if it is open and no other process drives it. */
   async #end(sid: string, reason: HaltReason): Promise<void> {
     const { sessions } = this.#init;
-    const end = async (): Promise<void> => {
+    try {
+      using _alone = await sessions.work.alone(sid);
       const claimed = await sessions.claim(sid);
       if (claimed.state.status === 'open') await sessions.halt(claimed, reason);
       else await sessions.release(claimed);
-    };
-    try {
-      await sessions.work.alone(sid, end);
     } catch (error) {
       if (!(error instanceof SessionLeasedError)) throw error;
     }

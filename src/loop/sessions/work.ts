@@ -15,21 +15,26 @@ export class SessionWork {
     this.#heldUntil = heldUntil;
   }
 
-  /** Takes a turn of a session, after what is done with it already. Throws {@link SessionLeasedError} while another turn has the session. */
-  async turn<T>(sid: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Resolves in a turn of a session, after what is done with it already; disposing of the result ends the turn. Throws
+   * {@link SessionLeasedError} while another turn has the session.
+   */
+  async turn(sid: string): Promise<Disposable> {
     this.#mustBeFree(sid);
     this.#inTurn.add(sid);
-    try {
-      return await this.#busy.run(sid, work);
-    } finally {
-      this.#inTurn.delete(sid);
-    }
+    const busy = await this.#busy.hold(sid);
+    return {
+      [Symbol.dispose]: () => {
+        this.#inTurn.delete(sid);
+        busy[Symbol.dispose]();
+      },
+    };
   }
 
-  /** Does something else with a session, after what is done with it already. Throws {@link SessionLeasedError} while a turn has the session. */
-  async alone<T>(sid: string, work: () => Promise<T>): Promise<T> {
+  /** Resolves alone with a session, for anything else, until the result is disposed of. Throws as {@link turn} does. */
+  async alone(sid: string): Promise<Disposable> {
     this.#mustBeFree(sid);
-    return this.#busy.run(sid, work);
+    return await this.#busy.hold(sid);
   }
 
   /** Whether a turn has the session. */

@@ -84,18 +84,9 @@ export async function completeCall(
   answer: CallAnswer,
   options: CompleteOptions = {},
 ): Promise<Waiting> {
-  const answered = completionOf(answer);
-  return completer.coordinator.work.alone(sid, () => complete(completer, sid, call, answered, options));
-}
-
-async function complete(
-  completer: Completer,
-  sid: string,
-  call: string,
-  answered: Completion,
-  options: CompleteOptions,
-): Promise<Waiting> {
   const { coordinator, executor, clock } = completer;
+  const answered = completionOf(answer);
+  using _alone = await coordinator.work.alone(sid);
   const claimed = await coordinator.claim(sid);
   try {
     const { next } = claimed;

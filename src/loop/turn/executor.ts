@@ -127,7 +127,7 @@ export function turnFork(fork: Fork): TurnFork {
       policies: fork.policies,
       catalogue: catalogueDigest(fork.tools),
     }),
-    execute: (request) => fork.runRequest(request),
+    execute: fork.runRequest.bind(fork),
     rejection: (request) => fork.rejection(request),
   };
 }
