@@ -48,7 +48,7 @@ export interface TurnInit {
    */
   readonly mayAct?: (() => boolean) | undefined;
   /** Values of the embedding application for its own tools. */
-  readonly values?: Readonly<Record<string, unknown>>;
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const TENANT = /^[\x21-\x7e]{1,128}$/;

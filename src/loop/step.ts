@@ -23,13 +23,22 @@ import { StepTenant } from './tenant.ts';
  * decision.
  */
 export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+  const { coordinator, metrics, takeApart: take } = stepper;
+  const count = (record: TurnRecord | null): void => void (record && metrics.record(record));
   for (;;) {
-    const taken = await holding(stepper, sid, options, (step) => takeTurn(step, keepLease));
+    const taken = await holding(stepper, sid, options, async (step): Promise<Taken> => {
+      const { session, watcher } = step;
+      const reason = reasonToHalt(step);
+      const halted = reason === null ? null : await coordinator.halt(session, reason, null, count);
+      if (halted !== null) return { record: await tell(stepper, halted, watcher) };
+      if (take !== null && isDangerous(step) && runsApart(session.next, step.options.signal))
+        return { started: session.next.started, takeApart: take };
+      return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
+    });
     if ('record' in taken) return taken.record;
-    const { coordinator } = stepper;
     const record = await takeApart({ coordinator, takeApart: taken.takeApart }, taken.started, options.signal);
     if (record === null) continue;
-    stepper.metrics.record(record);
+    metrics.record(record);
     return tell(stepper, record, new Watcher(options.onEvent));
   }
 }
@@ -98,18 +107,6 @@ async function holding<T>(stepper: Stepper, sid: string, options: StepOptions, w
 /** Whether an error of the agent leaves its session open. */
 export function staysOpen(error: AgentError, { onUnanswered }: Pick<StepOptions, 'onUnanswered'>): boolean {
   return error.retryable && onUnanswered === 'leave';
-}
-
-async function takeTurn(step: Step, keepLease: boolean): Promise<Taken> {
-  const { stepper, session, options, watcher } = step;
-  const { takeApart: apart } = stepper;
-  const reason = reasonToHalt(step);
-  const count = (record: TurnRecord | null): void => void (record === null || stepper.metrics.record(record));
-  const halted = reason === null ? null : await stepper.coordinator.halt(session, reason, null, count);
-  if (halted !== null) return { record: await tell(stepper, halted, watcher) };
-  if (apart !== null && isDangerous(step) && runsApart(session.next, options.signal))
-    return { started: session.next.started, takeApart: apart };
-  return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
 }
 
 async function stepOf(stepper: Stepper, found: DrivenSession, options: StepOptions): Promise<Step> {

@@ -55,7 +55,7 @@ function readExports(path: string): Map<string, Exported> {
     if (statement.type !== 'ExportNamedDeclaration') continue;
     for (const name of declaredNames(statement.declaration)) found.set(name, symbolAt(source, statement, name));
     for (const { local, exported } of specifiers(statement)) {
-      const symbol = target === null ? localSymbol(source, local) : exportsOf(target).get(local);
+      const symbol = target === null ? symbolIn(source, local) : exportsOf(target).get(local);
       if (symbol === undefined) throw new Error(`${path} exports ${local}, which is declared nowhere`);
       found.set(exported, symbol);
     }
@@ -63,8 +63,8 @@ function readExports(path: string): Map<string, Exported> {
   return found;
 }
 
-/** A name that a file exports in a list of its own: declared in it, or imported. */
-function localSymbol(source: SourceText, name: string): Exported | undefined {
+/** A name that is known in a file: declared in it, or imported from another one of this repository. */
+export function symbolIn(source: SourceText, name: string): Exported | undefined {
   for (const statement of statements(source.program)) {
     if ([statement, statement.declaration].some((each) => declaredNames(each).includes(name)))
       return symbolAt(source, statement, name);
@@ -125,7 +125,7 @@ function ownMembers(source: SourceText, { body, typeAnnotation }: SyntaxNode): {
 /** The classes and interfaces from which a declaration inherits, as far as this repository declares them. */
 function basesOf(source: SourceText, declaration: SyntaxNode): Exported[] {
   const clauses = [...nodes(declaration.implements), ...nodes(declaration.extends)].map(({ expression }) => expression);
-  return [declaration.superClass, ...clauses].filter(isNode).flatMap((base) => localSymbol(source, nameOf(base)) ?? []);
+  return [declaration.superClass, ...clauses].filter(isNode).flatMap((base) => symbolIn(source, nameOf(base)) ?? []);
 }
 
 /** The members that have a doc comment in a base. Editors and the reference show it for a class that has the member too. */

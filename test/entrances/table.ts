@@ -31,7 +31,7 @@ const GROUPS: readonly (readonly [why: string, places: string])[] = [
   ],
   [
     'code of the application gets back the same object, which the runtime never looks into',
-    'Handles.create(object) TurnInit.values TurnRequest.values',
+    'Handles.create(object) TurnInit.values',
   ],
   ['another place hands it on: LoopController.open(userdata)', 'LoopOptions.userdata SimulatedSession.userdata'],
   ['only their number is read', 'explainEnd(result).turns'],

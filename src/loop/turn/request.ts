@@ -1,7 +1,7 @@
 import type { KeyLookup, Keyring, Lifetimes, ProgressState, ReplayCache } from '../../aeiou/index.ts';
-import type { PlanRequest, RecordedRun } from '../../runtime/index.ts';
-import type { LimitOptions } from '../../sandbox/index.ts';
-import type { Grant, OnChanged } from '../../tools/index.ts';
+import type { TurnInit } from '../../context/index.ts';
+import type { RecordedRun, RunRequest } from '../../runtime/index.ts';
+import type { OnChanged } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput } from '../../wire/protocol.ts';
@@ -39,8 +39,13 @@ export interface TurnHost {
   readonly keys?: KeyLookup;
 }
 
-/** One turn to run. */
-export interface TurnRequest {
+/**
+ * One turn to run, with what goes on to its context and to its run as it is. The grant `bound` is no approval; pass it again when the turn is
+ * continued.
+ */
+export interface TurnRequest
+  extends Pick<TurnInit, 'tenant' | 'signal' | 'fence' | 'origin' | 'mayAct' | 'values'>,
+    Pick<RunRequest, 'limits' | 'strict' | 'bound' | 'plan'> {
   /** Id of the session. */
   readonly sid: string;
   /** From 1. */
@@ -58,20 +63,8 @@ export interface TurnRequest {
   readonly origins?: SessionOrigins | undefined;
   /** State of the progress guard after the previous turn. */
   readonly progress: ProgressState;
-  /** Limits tighter than the executor's own; looser values have no effect. */
-  readonly limits?: LimitOptions | undefined;
-  /** Cancels the turn. */
-  readonly signal?: AbortSignal | undefined;
-  /** As in the turn's context. */
-  readonly mayAct?: (() => boolean) | undefined;
-  /** As in the turn's context. */
-  readonly fence?: number | undefined;
-  /** As in the turn's context. */
-  readonly origin?: string | undefined;
   /** Number of this attempt at the turn, from 1, which is the default. A higher one may repeat calls of an earlier one. */
   readonly attempt?: number | undefined;
-  /** The tenant in whose name the turn runs. */
-  readonly tenant?: string | undefined;
   /** Stores every call before the program goes on; absent if a turn is stored only at its end. */
   readonly keep?: ((call: KeptCall) => Promise<void>) | undefined;
   /** Awaited when nonce and limits are fixed and nothing has run. If it throws, the turn does not begin. */
@@ -84,20 +77,12 @@ export interface TurnRequest {
   readonly earlier?: EarlierRun | undefined;
   /** A human's approval, and whether ACTIONS requires it. */
   readonly approval?: TurnApproval | undefined;
-  /**
-   * The grant to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
-   */
-  readonly bound?: Grant | undefined;
-  /** What a person has to approve before the first call that may change something; undefined when nothing. */
-  readonly plan?: PlanRequest | undefined;
   /** Why the program must not run; undefined for one that may. */
   readonly refused?: string | undefined;
   /** People's answers to the plans of the turn, for the record. */
   readonly plans?: readonly SignedPlan[] | undefined;
   /** The earlier attempts at the turn, which did not decide it. */
   readonly attempts?: readonly FailedAttempt[] | undefined;
-  /** Whether what is bound to fail is rejected before it runs, because the program may be corrected; false when absent. */
-  readonly strict?: boolean | undefined;
   /**
    * Whether another attempt may follow this one; `fixed` is its program with safe corrections, if there are any. Absent: the attempt decides
    * the turn.
@@ -107,8 +92,6 @@ export interface TurnRequest {
   readonly onChanged?: OnChanged | undefined;
   /** The agent's reply, for the record of an attempt that does not decide the turn. */
   readonly reply?: string | null | undefined;
-  /** Further values of the turn's context. */
-  readonly values?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A run that is repeated, and its calls that have ended. */
