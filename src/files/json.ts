@@ -53,6 +53,15 @@ export function areMonstrous(texts: Iterable<string>, most: ValueCounts = USUAL)
   return false;
 }
 
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The index of the quote that closes the string opened at `at`. */
 function endOfString(text: string, at: number): number {
   let end = at + 1;

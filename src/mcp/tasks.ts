@@ -1,3 +1,4 @@
+import { parsedJson } from '../files/json.ts';
 import { isRecord } from '../wire/unknown.ts';
 
 /** The name of the extension, in the capabilities of both sides, from protocol version 2026-07-28 on. */
@@ -75,10 +76,6 @@ export function waitingReason(server: string, tool: string, { id }: McpTask): st
 export function taskIdIn(reason: string): string | null {
   const at = reason.lastIndexOf(' works on task ');
   if (at < 0) return null;
-  try {
-    const id: unknown = JSON.parse(reason.slice(at + ' works on task '.length));
-    return typeof id === 'string' ? id : null;
-  } catch {
-    return null;
-  }
+  const id = parsedJson(reason.slice(at + ' works on task '.length));
+  return typeof id === 'string' ? id : null;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url, publicKeyFault } from '../crypto/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
+import { parsedJson } from '../files/json.ts';
 import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
 import { checkObject } from '../wire/options.ts';
 import { ReceiptError, versionProblem } from './error.ts';
@@ -60,12 +61,8 @@ export function isReceiptKey(text: string): boolean {
 
 /** Reads the text of a key file. Throws {@link ReceiptError}; its message never shows key material. */
 export function parseReceiptKey(text: string): ReceiptKey {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new ReceiptError('the key file is not JSON');
-  }
+  const json = parsedJson(text);
+  if (json === undefined) throw new ReceiptError('the key file is not JSON');
   const { success, data, error } = FILE.safeParse(json, FIRST_ISSUE);
   if (!success)
     throw new ReceiptError(

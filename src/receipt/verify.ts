@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsedJson } from '../files/json.ts';
 import {
   chainFaults,
   joinRecord,
@@ -180,9 +181,5 @@ function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
 
 /** The value of a part; undefined when it is not JSON, which no record contains. */
 function readPart({ json }: Part): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(json);
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
+import { parsedJson } from '../files/json.ts';
 import { type Ancestry, ChainWalk, LINE_BYTES, logLines, rotatedFiles, type StoredLog } from '../loop/index.ts';
 import type { LogPlace, LogRow, LogView } from './logviews.ts';
 import { wholeOf } from './request.ts';
@@ -128,13 +129,7 @@ type LoggedEntry = Omit<NonNullable<LogRow['entry']>, 'above' | 'subject'>;
 
 /** The fields of a line; null for a line that is no entry. */
 export function entryOf(text: string | null): LoggedEntry | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text ?? '');
-  } catch {
-    return null;
-  }
-  const { data } = ENTRY.safeParse(value);
+  const { data } = ENTRY.safeParse(parsedJson(text ?? ''));
   if (data === undefined) return null;
   const { ts, SID: sid, turn_index: turn, decision, reason = null, latency_ms: latencyMs } = data;
   return { ts, sid, turn, decision, reason, latencyMs };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isMonstrous } from '../files/json.ts';
+import { isMonstrous, parsedJson } from '../files/json.ts';
 import { CallError, SessionLeasedError, SessionStateError } from '../loop/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { Access } from './access.ts';
@@ -157,11 +157,9 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const text = Buffer.concat(chunks).toString();
   if (text === '') return undefined;
   if (isMonstrous(text)) throw new RequestError(400, 'the body nests too deep, or has too many values');
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new RequestError(400, 'the body is not JSON');
-  }
+  const json = parsedJson(text);
+  if (json === undefined) throw new RequestError(400, 'the body is not JSON');
+  return json;
 }
 
 /** Aborts when the connection closes before the answer is sent. */

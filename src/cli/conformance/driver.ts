@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { isMonstrous } from '../../files/json.ts';
+import { isMonstrous, parsedJson } from '../../files/json.ts';
 import { type Line, splitLines } from '../../files/lines.ts';
 import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { type Expectation, KIT_FORMAT, type Vector } from './vectors.ts';
@@ -146,12 +146,8 @@ class Peer {
 
   #read(id: number, line: string): Answer {
     if (isMonstrous(line)) throw new PeerError('it wrote a line that nests too deep, or has too many values');
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      throw new PeerError(`it wrote a line that is not JSON: ${line.slice(0, 80)}`);
-    }
+    const value = parsedJson(line);
+    if (value === undefined) throw new PeerError(`it wrote a line that is not JSON: ${line.slice(0, 80)}`);
     const answer = answerSchema.safeParse(value);
     if (!answer.success) throw new PeerError(`it wrote a line that is not an answer: ${line.slice(0, 80)}`);
     if (answer.data.id !== id) throw new PeerError(`it answered request ${answer.data.id} instead of ${id}`);

@@ -1,4 +1,4 @@
-import { isMonstrous } from '../../files/json.ts';
+import { isMonstrous, parsedJson } from '../../files/json.ts';
 import { grouped } from '../../report/index.ts';
 
 /** The input of `inspect`: its bytes, and its text if it is UTF-8. */
@@ -53,12 +53,7 @@ export interface Kind {
 
 /** The value of a JSON text; undefined for other text, and for text that {@link isMonstrous}. */
 export function jsonOf(text: string): unknown {
-  if (isMonstrous(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return isMonstrous(text) ? undefined : parsedJson(text);
 }
 
 export function firstLine(text: string): string {

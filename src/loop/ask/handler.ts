@@ -1,4 +1,5 @@
 import { encodeUserdata, type Keyring, type Lifetimes, MAX_ENVELOPE_BYTES, UserdataError } from '../../aeiou/index.ts';
+import { parsedJson } from '../../files/json.ts';
 import type { AskHandler } from '../../runtime/index.ts';
 import { type AskReply, ToolError } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
@@ -146,11 +147,7 @@ export function userdataOf(prompt: Value): unknown {
 function parsed(text: string): unknown {
   // A text that is longer than an envelope cannot be part of one.
   if (text.length > MAX_ENVELOPE_BYTES || !text.trimStart().startsWith('{')) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return parsedJson(text) ?? null;
 }
 
 function isUserdata(value: unknown): boolean {

@@ -1,6 +1,7 @@
 import { hash as digestOf } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from '../../aeiou/index.ts';
+import { parsedJson } from '../../files/json.ts';
 import { LINE_BYTES, logLines } from './lines.ts';
 import type { StoredLog } from './log.ts';
 
@@ -33,12 +34,8 @@ interface ReadLink {
 
 /** Reads a line. Returns a sentence if the line is not valid. */
 export function readLink(text: string): ReadLink | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'it is not JSON';
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return 'it is not JSON';
   const { success, data } = LINE.safeParse(value);
   if (!success) return "it has no 'prev' and 'hash' of 64 hexadecimal digits";
   // Every line has exactly one valid form, so other white space, escapes and duplicate keys are refused.

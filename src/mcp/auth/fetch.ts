@@ -1,3 +1,4 @@
+import { parsedJson } from '../../files/json.ts';
 import { isRecord } from '../../wire/unknown.ts';
 import { isLoopback, isSecure } from './config.ts';
 import type { Secrets } from './secrets.ts';
@@ -38,7 +39,8 @@ export function oauthFetch(server: string, secrets: Secrets): Fetch {
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
     const text = await boundedText(response);
-    const json = parsed(text);
+    const answer = parsedJson(text);
+    const json = isRecord(answer) ? answer : null;
     for (const field of SECRET_FIELDS) if (typeof json?.[field] === 'string') secrets.add(json[field]);
     const { status, statusText, headers } = response;
     const body = response.ok ? text : explained(json, status, secrets);
@@ -55,15 +57,6 @@ async function boundedText(response: Response): Promise<string> {
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isRecord(json) ? json : null;
-  } catch {
-    return null;
-  }
 }
 
 /** An OAuth error in one bounded line, which the library prints and throws. */

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
+import { parsedJson } from '../../files/json.ts';
 import { readPrivate, writePrivate } from '../../files/private.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { STORED_VERSION } from '../../wire/forms.ts';
@@ -66,7 +67,7 @@ export class LoginFile {
       if (isMissing(error)) return nothing;
       throw new ConfigError(messageOf(error), { cause: error });
     }
-    const login = LOGIN.safeParse(parsed(bytes.toString()), FIRST_ISSUE);
+    const login = LOGIN.safeParse(parsedJson(bytes.toString()), FIRST_ISSUE);
     if (!login.success || login.data.server !== this.#server)
       throw new ConfigError(`${this.path} is not a login of this release; delete it and log in again`);
     return login.data;
@@ -95,12 +96,4 @@ export class LoginFile {
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }

@@ -10,6 +10,7 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { parsedJson } from '../../files/json.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checker, checkText, listOf, required, timerMs, wholeNumber } from '../../wire/options.ts';
 import { MESSAGE_BYTES, refusal, refused, TOO_LONG } from './intake.ts';
@@ -139,7 +140,8 @@ class HttpFace {
     const { text, bytes } = body;
     try {
       const request = new Request(address, { method, headers, signal, ...(method === 'POST' ? { body: text } : {}) });
-      const message = parsed(text);
+      // The library reports a body that is no JSON.
+      const message = parsedJson(text);
       const legacy = message === undefined || (await isLegacyRequest(request, message));
       return (legacy ? await this.#sessions.answer(request, message) : null) ?? (await this.#handler.fetch(request));
     } finally {
@@ -189,15 +191,6 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   return headers;
-}
-
-/** The message of a body; undefined when it is no JSON, which the library reports. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function refusing(reason: string, status: number): Response {
