@@ -1,13 +1,11 @@
 // @module-tag slow
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ToolBench } from '../../src/testing/index.ts';
 import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
 import type { CheckReport } from '../../src/wire/sourcereports.ts';
 import { checkSources } from '../../src/worker/check.ts';
 import * as standard from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
 import { PROGRAM_READERS } from './programtext.ts';
 
@@ -84,8 +82,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
 };
 
 describe('finding 1: a tool of the host takes time in proportion to its arguments', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'linear-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   const tools: readonly ToolDefinition[] = [
     ...[standard.capsuleTools(), standard.cryptoTools(), standard.memoryTools(), standard.scratchTools(), standard.timeTools()],
     ...[

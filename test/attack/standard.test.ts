@@ -1,11 +1,11 @@
 // @module-tag slow
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { Policy } from '../../src/tools/index.ts';
 import * as standard from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { calibration, PieceWatch } from './pieces.ts';
 
 /** The promise of `docs/security.md`: the longest piece of the host's work, in calibration loops. */
@@ -18,10 +18,9 @@ const MB = 1024 * 1024;
 /** Sixty-four of these are as much as the arguments of a block may have. */
 const PART = 'a'.repeat(100_000);
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), 'standard-')));
+const directory = realpathSync(tempFolder());
 writeFileSync(join(directory, 'large'), 'a\n'.repeat(4 * MB - 32));
 for (let n = 0; n < 500; n++) writeFileSync(join(directory, `file-${n}`), '');
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const policy = new Policy({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
 const tools = [

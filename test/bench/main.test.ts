@@ -1,7 +1,6 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { z } from 'zod';
 import { BENCH_USAGE } from '../../bench/main.ts';
 import { MONTY, OURS, OURS_KEPT, QUICKJS, QUICKJS_PROCESS, RAW_PROCESS } from '../../bench/names.ts';
 import { within } from '../cli/terminal.ts';
+import { tempFolder } from '../folder.ts';
 import { misused } from './misused.ts';
 
 const pathOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url));
@@ -42,10 +42,9 @@ describe('neuroscript bench', () => {
   const INEXACT = ['cpuMs', 'wallMs', 'toolMs'];
 
   it('quotas: each limit ends its run with its own error, and the next run works', { timeout: 300_000 }, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+    const folder = tempFolder();
     const { status, stdout } = bench('quotas', '--quick', '--json', '--html', join(folder, 'page.html'));
     const page = readFileSync(join(folder, 'page.html'), 'utf8');
-    rmSync(folder, { recursive: true });
     expect(status).toBe(0);
     expect(page.match(/<svg /g)).toHaveLength(2);
     expect(page).not.toMatch(/<script|src=|href=|NaN|undefined/);

@@ -1,10 +1,9 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BENCH_USAGE } from '../../bench/main.ts';
 import { changes, OlderReportError, olderRows } from '../../bench/older.ts';
 import { PEER_FLOORS } from '../../bench/peerfloors.ts';
@@ -12,12 +11,12 @@ import { type PeerQuotaRow, peerQuotaFailures, programOf } from '../../bench/pee
 import { PEER_ROWS } from '../../bench/peerrows.ts';
 import { oursForPeers, runFloor } from '../../bench/peertable.ts';
 import { RawProcess } from '../../bench/rawprocess.ts';
+import { tempFolder } from '../folder.ts';
 import { misused } from './misused.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const installed = existsSync(new URL('../../apps/lab/peers/node_modules', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'peers-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

@@ -1,19 +1,9 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { tempFolder } from '../folder.ts';
 import { BIN, command } from './spawn.ts';
 
 const AGENT = [
@@ -63,11 +53,7 @@ const within = (blocks: number | 'unlimited', line: string, cwd: string, input =
     env: { ...process.env, XDG_STATE_HOME: cwd, NO_COLOR: '1' },
   });
 
-const prepared = realpathSync(mkdtempSync(join(tmpdir(), 'full-')));
-const others: string[] = [];
-afterAll(() => {
-  for (const folder of [prepared, ...others]) rmSync(folder, { recursive: true });
-});
+const prepared = realpathSync(tempFolder());
 beforeAll(() => {
   const files = {
     'a.ns': command(`emit    "${LONG}"`, 'emit tool.time.Parse("2025-10-15T08:00:00Z")'),
@@ -102,8 +88,7 @@ function contents(path: string): Record<string, string> {
 
 it.each(WRITERS)('issues 19 and 44: on a full disk, nothing empty or half is left behind by: %s', (line, stdin) => {
   for (const blocks of [0, 1]) {
-    const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'full-')));
-    others.push(cwd);
+    const cwd = realpathSync(tempFolder());
     if (!line.startsWith('init')) cpSync(prepared, cwd, { recursive: true });
     const before = contents(cwd);
     const { status, stderr } = within(blocks, line, cwd, stdin);

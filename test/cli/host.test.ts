@@ -1,13 +1,13 @@
 // @module-tag slow
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { tempFolder } from '../folder.ts';
 import { markedBlocks } from '../readme/blocks.ts';
 import { BIN } from './spawn.ts';
 
@@ -15,8 +15,7 @@ const saidOf = async (stream: Readable): Promise<string> => String((await once(c
 
 const ROOT = join(BIN, '../..');
 const COMMAND = [process.execPath, BIN];
-const folder = mkdtempSync(join(tmpdir(), 'host-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 describe('neuroscript host', () => {
   it('the client for Python passes its own tests, and has fewer than 400 lines', { timeout: 120_000 }, () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { CodeAction, CompletionItem, Hover, Location, SignatureHelp, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { tempFolder } from '../folder.ts';
 import { SLOW } from '../groups.ts';
 import { Client } from '../lsp/client.ts';
 import { CORPUS, wholeCheck } from '../lsp/corpus.ts';
@@ -30,7 +30,7 @@ endcommand
 `;
 
 function project(): { readonly folder: string; readonly library: string; readonly program: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'ns-lsp-'));
+  const folder = tempFolder();
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);
     return `file://${join(folder, name)}`;

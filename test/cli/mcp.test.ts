@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { tempFolder } from '../folder.ts';
 import { SLOW } from '../groups.ts';
 import { consent, protectedServer } from '../mcp/oauth.ts';
 import { SERVER_LINE } from '../mcp/servers.ts';
@@ -56,7 +56,7 @@ describe('neuroscript tools login', () => {
   it('prints an address, keeps the tokens for later commands, and forgets them', SLOW, async () => {
     await using server = await protectedServer();
     const mcp = ['--mcp', `s=${server.url}`];
-    const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'ns-state-')) };
+    const env = { XDG_STATE_HOME: tempFolder() };
     const before = await within(['tools', 'tool.s.*', ...mcp], { env });
     expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('neuroscript tools login s')]);
     const login = await neuroscript(['tools', 'login', 's', ...mcp], { env, onStdout: (text) => void consent(text.trim()) });
@@ -170,8 +170,7 @@ describe('neuroscript tools mcp', () => {
   });
 
   it('with --store, a program that waits is continued by the next process, and its call limits count on', SLOW, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ns-store-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = tempFolder();
     writeFileSync(join(folder, 'tools.yaml'), 'tools:\n  tool.t.Note:\n    effects: none\n    cases:\n      - returns: noted\n');
     const policy = 'allow: ["tool.t.*"]\ngrants: []\ntoolMaxCalls: { tool.t.Note: 2 }\n';
     writeFileSync(join(folder, 'policy.yaml'), policy);

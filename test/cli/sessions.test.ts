@@ -1,25 +1,23 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeUserdata } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { newSession, type SessionState } from '../../src/loop/sessions/store.ts';
+import { tempFolder } from '../folder.ts';
 import { within } from './terminal.ts';
 
-let folder = '';
+const folder = tempFolder();
 let agent = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cli-sessions-'));
   const turn = (action: string) =>
     `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\ncommand\n  emit "${action} it"\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand\n<<<NSENV:V3:END>>>\n`;
   const file = join(folder, 'agent.txt');
   writeFileSync(file, turn('continue') + turn('done'));
   agent = `script:${file}`;
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
 const newPath = (name: string): string => join(folder, `${++files}-${name}`);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { tempFolder } from '../folder.ts';
 
 /** The command as users start it; it runs what `npm run build` made. */
 export const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -79,10 +79,9 @@ export function pressControlC(child: ChildProcess): void {
   }
 }
 
-/** A folder with these files, gone when the test is over; returns its path. */
+/** A folder with these files; returns its path. */
 export function folder(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const path = mkdtempSync(join(tmpdir(), 'neuroscript-cli-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), content);

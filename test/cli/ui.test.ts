@@ -1,17 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { builtPage } from '../../src/cli/commands/ui.ts';
 import { readAssets } from '../../src/ui/index.ts';
+import { tempFolder } from '../folder.ts';
 import { within } from './terminal.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cli-ui-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 it.each([
   [['--port', '65536'], '--port must be at most 65535'],

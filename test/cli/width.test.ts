@@ -1,10 +1,8 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { sessionLines } from '../../src/report/index.ts';
+import { tempFolder } from '../folder.ts';
 import { command, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -89,7 +87,7 @@ it('issue 49: a list of sessions has columns where they fit', () => {
 });
 
 it('issue 49: the keys of a file stand in columns, and fit a terminal of 60 columns, but for what has no blank', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'width-'));
+  const cwd = tempFolder();
   await within(['keys', 'generate', 'k.json'], { cwd });
   const all = linesOf((await within(['keys', 'list', 'k.json'], { cwd })).stdout);
   expect(new Set(all.map((line) => line.indexOf('Ed25519'))).size).toBe(1);

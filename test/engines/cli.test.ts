@@ -1,24 +1,22 @@
 // @module-tag slow
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
+import { tempFolder } from '../folder.ts';
 import { ENGINES, pgPool, ROUNDS } from './kit.ts';
 import { FaultyProxy } from './proxy.ts';
 
-let folder = '';
+const folder = tempFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'engines-cli-'));
   const pool = await pgPool(inject('url'));
   await pool.query('DROP SCHEMA IF EXISTS neuroscript CASCADE');
   await pool.end();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const STORE = (): string => inject('url');
 

@@ -1,7 +1,5 @@
 // @module-tag slow
 import { fork } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { measureRestate } from '../../apps/lab/engines/fleetrestate.ts';
@@ -9,6 +7,7 @@ import { post, type RestateServer, startRestate, WITH_SDK } from '../../apps/lab
 import { freePort } from '../../apps/lab/engines/server.ts';
 import { openSession } from '../../src/loop/index.ts';
 import { ROOT } from '../architecture/source.ts';
+import { tempFolder } from '../folder.ts';
 import { pgPool } from './kit.ts';
 import { until } from './matrix/bench.ts';
 import { type End, judge } from './matrix/judge.ts';
@@ -204,7 +203,7 @@ describe('issue 20: sessions on a real server of Restate', () => {
   });
 
   it('examples/restate/worker.mjs drives a session to its end', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'restate-example-'));
+    const folder = tempFolder();
     const port = await freePort();
     const args = [join(folder, 'sessions.db'), String(port)];
     const worker = fork(join(ROOT, 'examples/restate/worker.mjs'), args, {
@@ -221,7 +220,6 @@ describe('issue 20: sessions on a real server of Restate', () => {
     } finally {
       worker.kill('SIGKILL');
       await gone;
-      await rm(folder, { recursive: true });
     }
   });
 });

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runInPage } from '../../src/browser/engine.ts';
 import { MemoryStore, SqliteStore } from '../../src/loop/index.ts';
 import { MemoryStorage, SqliteStorage } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { CLOSED, TEXTS, tokensOf } from './closed.ts';
 import { isRaw, misjudged, outcome } from './judge.ts';
 import { openStage, PROBES, type Stage } from './probes.ts';
@@ -23,16 +22,13 @@ describe('issue 44: a value that enters is refused with a code and its place, or
   });
 
   describe('from a store in a SQLite file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'entrances-'));
+    const folder = tempFolder();
     let stored: Stage;
     beforeAll(async () => {
       const [store, storage] = [await SqliteStore.open(join(folder, 's.db')), await SqliteStorage.open(join(folder, 'v.db'))];
       stored = await openStage(store, storage);
     });
-    afterAll(async () => {
-      await stored[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true });
-    });
+    afterAll(() => stored[Symbol.asyncDispose]());
 
     it.each(Object.entries(STORED))('%s', async (place, probe) => {
       expect(await misjudged(probe, stored, !(place in PROBES))).toEqual([]);

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeOrdinary, openOrdinary, readOrdinary } from '../../src/files/ordinary.ts';
+import { tempFolder } from '../folder.ts';
 
 function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'files-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   execFileSync('mkfifo', [join(path, 'pipe')]);
   return path;
 }

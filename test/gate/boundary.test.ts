@@ -9,7 +9,8 @@ import * as gate from '../../src/gate/index.ts';
 import { importsOf, isOurs } from '../architecture/imports.ts';
 import { filesBelow, ROOT, sourceOf } from '../architecture/source.ts';
 import { neuroscript } from '../cli/spawn.ts';
-import { ask, HASH, ID, line, OK, OTHER, queueWith, snapshot, stub, tempFolder } from './kit.ts';
+import { tempFolder } from '../folder.ts';
+import { ask, HASH, ID, line, OK, OTHER, queueWith, snapshot, stub } from './kit.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const GATE = fileURLToPath(new URL('../../dist/src/gate/main.js', import.meta.url));

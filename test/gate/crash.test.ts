@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { historyOf } from '../../src/gate/history.ts';
-import { tempFolder } from './kit.ts';
+import { tempFolder } from '../folder.ts';
 import { numbered } from './numbered.ts';
 
 /** Number of executors to kill. A thousand take minutes, so they must be requested (`GATE_KILLS=1000`). */

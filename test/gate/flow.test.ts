@@ -5,8 +5,9 @@ import { decide, type Steps } from '../../src/gate/eligibility.ts';
 import { historyOf } from '../../src/gate/history.ts';
 import { checkEligibility, type Verifier, verifyApproval } from '../../src/gate/index.ts';
 import { neuroscript } from '../cli/spawn.ts';
+import { tempFolder } from '../folder.ts';
 import { SLOW } from '../groups.ts';
-import { ask, HASH, ID, line, OK, OTHER, queueWith, stub, tempFolder } from './kit.ts';
+import { ask, HASH, ID, line, OK, OTHER, queueWith, stub } from './kit.ts';
 
 const NOT_FOUND = '[ERROR] Execution verification tool not found';
 const UNCALLABLE = '[ERROR] Cannot invoke execution verifier';

@@ -3,7 +3,8 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, symlinkSyn
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { neuroscript } from '../cli/spawn.ts';
-import { ask, HASH, ID, line, OK, OTHER, queueWith, stub, TIME, tempFolder } from './kit.ts';
+import { tempFolder } from '../folder.ts';
+import { ask, HASH, ID, line, OK, OTHER, queueWith, stub, TIME } from './kit.ts';
 
 const always = stubPath();
 const executed = (content: string | Uint8Array) => ask(queueWith({ 'executed.jsonl': content }), always);

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { checkEligibility, type Eligibility, type Verifier } from '../../src/gate/index.ts';
+import { tempFolder } from '../folder.ts';
 
 /** The example of seed 003, section 2. */
 export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
@@ -16,13 +15,6 @@ export const OK = '[OK] Intent eligible for execution';
 /** A line of one of the queue's files, as seed 003 section 5 writes it. */
 export function line(fields: Readonly<Record<string, unknown>> = {}): string {
   return `${JSON.stringify({ id: ID, timestamp: TIME, hash: HASH, ...fields })}\n`;
-}
-
-/** A folder that is removed after the test. */
-export function tempFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'neuroscript-gate-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
 }
 
 export function queueWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {

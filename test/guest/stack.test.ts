@@ -1,11 +1,11 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parse } from '../../grammar/syntax/parse.ts';
+import { tempFolder } from '../folder.ts';
 import { DEEP_PROGRAMS } from './shapes.ts';
 
 /** The stack of the worker's isolates less a margin of 500 KB, in KB. */
@@ -18,9 +18,8 @@ const MEASURED_STACK = 6250;
 let bundle = '';
 /** The trees of the deep programs: in a slow tier, the parser would take as long as the program. */
 let trees = '';
-let folder = '';
+const folder = tempFolder();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'deep-'));
   bundle = join(folder, 'deep.mjs');
   trees = join(folder, 'trees.json');
   writeFileSync(
@@ -30,7 +29,6 @@ beforeAll(async () => {
   await using build = await rolldown({ input: join(import.meta.dirname, 'deep.ts'), platform: 'node' });
   await build.write({ file: bundle });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function treeOf(text: string): unknown {
   const parsed = parse(text, { name: 'test.ns' });

@@ -1,13 +1,11 @@
 /** The client that the conformance suite starts: a program of this runtime that calls the tools of the suite's server. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/entries/index.ts';
 import { type HttpServer, type McpAuth, type McpBounds, McpLogins, McpSource } from '../../src/mcp/index.ts';
 import type { JsonSchema, ToolDefinition } from '../../src/tools/index.ts';
+import { tempFolder } from '../folder.ts';
 
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
@@ -23,7 +21,7 @@ const context = z
   })
   .parse(JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}'));
 const server: HttpServer & McpBounds = { url, elicit: true, timeoutMs: 20_000, auth: await authOf() };
-const logins = new McpLogins(mkdtempSync(join(tmpdir(), 'neuroscript-logins-')));
+const logins = new McpLogins(tempFolder());
 await using source = await withLogins(() => McpSource.connect({ s: server }, { authorize }));
 // A user who presses enter at every question takes the defaults.
 const stdin = async function* () {

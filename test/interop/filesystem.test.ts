@@ -1,17 +1,16 @@
 // @module-tag slow
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/entries/index.ts';
 import { McpSource } from '../../src/mcp/index.ts';
 import { toolPrompt } from '../../src/tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { publicServer } from './kit.ts';
 
 describe('the public server-filesystem', () => {
   it('reads and edits files in its folder, refuses others, and says once what all its tools say', async () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'neuroscript-files-')));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = realpathSync(tempFolder());
     const path = join(folder, 'a.txt');
     writeFileSync(path, 'one\ntwo\n');
     await using source = await McpSource.connect({

@@ -1,16 +1,14 @@
 // @module-tag slow
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/entries/index.ts';
 import { McpSource } from '../../src/mcp/index.ts';
+import { tempFolder } from '../folder.ts';
 import { publicServer } from './kit.ts';
 
 describe('the public server-memory', () => {
   it('keeps what a program tells it, and gives it back', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'neuroscript-memory-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = tempFolder();
     await using source = await McpSource.connect({
       memory: {
         command: process.execPath,

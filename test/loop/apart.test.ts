@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TakeApart } from '../../src/loop/apart.ts';
@@ -10,6 +9,7 @@ import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { tempFolder } from '../folder.ts';
 import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
 
@@ -240,7 +240,7 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
 });
 
 it('18: processes of their own are bounded, and none begins for a turn that was given up', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'apart-'));
+  const folder = tempFolder();
   const ended: number[] = [];
   const take = turnProcess(({ sid }) => {
     ended.push(readdirSync(folder).length);
@@ -251,6 +251,5 @@ it('18: processes of their own are bounded, and none begins for a turn that was 
   await Promise.all([take({ sid: 'a', ...turn }), take({ sid: 'b', ...turn }), take(given)]);
   expect(ended).toEqual([0, 1]);
   expect(readdirSync(folder)).toEqual(['a', 'b']);
-  rmSync(folder, { recursive: true });
   expect(() => turnProcess(() => [], 0)).toThrow(ConfigError);
 });

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { executeOnce, recordApproved, verifyApproval } from '../../src/gate/index.ts';
 import {
   type Agent,
@@ -18,6 +17,7 @@ import { replayTurn } from '../../src/loop/replay/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { type Approval, defineTool, type Gate, type GateOutcome } from '../../src/tools/index.ts';
 import { newKeyring } from '../aeiou/kit.ts';
+import { tempFolder } from '../folder.ts';
 import { reply, USERDATA } from './fake.ts';
 
 const keyring = newKeyring('real', systemClock);
@@ -319,12 +319,6 @@ describe('a recorded turn that is executed again', () => {
 describe('with the gate itself', () => {
   const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
 
-  function queue(): string {
-    const path = mkdtempSync(join(tmpdir(), 'neuroscript-approval-'));
-    onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-    return path;
-  }
-
   /** What a command line makes of a human's command. */
   function approvalOf(folder: string, hash: string, shown: string[]): Approval {
     const verify = join(folder, 'verify');
@@ -339,7 +333,7 @@ describe('with the gate itself', () => {
   }
 
   it('ARGO-5-8, ARGO-5-9: not approved, approved, failed, executed once, denied for ever', async () => {
-    const folder = queue();
+    const folder = tempFolder();
     const shown: string[] = [];
     const stuck = sha256('{"args":["stuck"],"tool":"tool.plant.open"}');
     const call = [program('emit tool.plant.Open("stuck")', DONE)];
@@ -352,7 +346,7 @@ describe('with the gate itself', () => {
   });
 
   it('ARGO-5-6: executed once, and never again', async () => {
-    const folder = queue();
+    const folder = tempFolder();
     const shown: string[] = [];
     recordApproved(folder, { intentId: ID, hash: PLAN }, 0);
     const again = () => session([program(OPEN, DONE)], { approval: approvalOf(folder, PLAN, shown) });

@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chained, GENESIS, readLink, verifyChain } from '../../src/loop/log/chain.ts';
 import { LogError } from '../../src/loop/log/chainedfile.ts';
 import { rotatedFiles } from '../../src/loop/log/disk.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
 import type { LogEntry } from '../../src/loop/log/log.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { tempFolder } from '../folder.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-chain-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 let files = 0;
 const newPath = (): string => join(folder, `log-${++files}.jsonl`);

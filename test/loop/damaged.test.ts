@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { eraseSession } from '../../src/loop/sessions/erase.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { commitOf, started } from '../../src/testing/contracts/samples.ts';
+import { tempFolder } from '../folder.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller } from './host.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'loop-damaged-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 let files = 0;
 

@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exportFile, exportSession, readExport, readSession, replaySession } from '../../src/loop/index.ts';
 import { sealFaults } from '../../src/loop/record/seal.ts';
 import { eraseSession } from '../../src/loop/sessions/erase.ts';
 import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { type ErasableStore, newSession } from '../../src/loop/sessions/store.ts';
+import { tempFolder } from '../folder.ts';
 import { SLOW } from '../groups.ts';
 import { fakeRuntime } from '../runtime/fake.ts';
 import { programAgent } from './fake.ts';
 import { controller, run } from './host.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'erase-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 const SECRET = 'Ada Lovelace, 12 St James Square';
 const { runtime } = fakeRuntime(async () => undefined);

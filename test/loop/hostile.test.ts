@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -9,6 +7,7 @@ import { LoopController, runtimeExecutor, SqliteStore } from '../../src/loop/ind
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { newKeyring, TestClock, USERDATA } from './fake.ts';
 import { agentOf, approval } from './suspend/stage.ts';
 
@@ -24,17 +23,13 @@ const PROGRAM = `command
 endcommand`;
 const agent = agentOf(PROGRAM);
 
-let folder: string;
+const folder = tempFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-hostile-'));
   const effect = defineTool({ name: 'tool.world.Effect', run: () => 1 });
   runtime = await createRuntime({ tools: [effect, approval()], policy: { allow: ['*'] }, concurrency: 1 });
 });
-afterAll(async () => {
-  await runtime.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => runtime.close());
 
 /** A store with the session `s` and another one, which both wait for their second call; `sql` has changed it. */
 async function changed(sql: string, ...values: readonly (string | bigint)[]) {

@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
 import { type LogEntry, logEntry, MemoryLog } from '../../src/loop/log/log.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
+import { tempFolder } from '../folder.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
@@ -98,11 +98,7 @@ describe('the decision log', () => {
   });
 
   describe('in a file', () => {
-    let folder = '';
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'loop-log-'));
-    });
-    afterAll(() => rm(folder, { recursive: true }));
+    const folder = tempFolder();
 
     it('is one JSON line per decision, in order, for its owner only', async () => {
       const path = join(folder, 'decisions.jsonl');

@@ -1,13 +1,13 @@
 // @module-tag slow
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { bundled } from '../bundled.ts';
+import { tempFolder } from '../folder.ts';
 import { INNOCENT, POISON, type Started, WITNESS } from './poison.ts';
 
 const CHILD = await bundled(fileURLToPath(new URL('poisonchild.ts', import.meta.url)));
@@ -36,12 +36,8 @@ interface Files {
   readonly log: string;
 }
 
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
 async function files(): Promise<Files> {
-  const folder = await mkdtemp(join(tmpdir(), 'loop-poison-'));
-  folders.push(folder);
+  const folder = tempFolder();
   return { store: join(folder, 'store.db'), log: join(folder, 'log.jsonl') };
 }
 

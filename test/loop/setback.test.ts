@@ -1,12 +1,12 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
 import { verifyChain } from '../../src/loop/log/chain.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
 import type { LogEntry } from '../../src/loop/log/log.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { tempFolder } from '../folder.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 
 const on: Program = async ({ emit, magic, context }) => {
@@ -14,14 +14,8 @@ const on: Program = async ({ emit, magic, context }) => {
   emit(await magic('continue'));
 };
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'loop-setback-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 it('finding 15: a store that was set back decides no turn a second time, and its sessions can be cancelled', async () => {
-  const folder = await newFolder();
+  const folder = tempFolder();
   const [path, backup, logPath] = ['store.db', 'backup.db', 'log.jsonl'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -59,7 +53,7 @@ it('finding 15: a store that was set back decides no turn a second time, and its
 });
 
 it('finding 15: a store that was set back to before a session was opened opens no other one in its place', async () => {
-  const folder = await newFolder();
+  const folder = tempFolder();
   const [path, logPath] = [join(folder, 'store.db'), join(folder, 'log.jsonl')];
   const clock = new TestClock();
   const done: Program = async ({ emit, magic }) => emit(await magic('done'));
@@ -101,7 +95,7 @@ it('finding 15: a log says where a turn is decided a second time; an id may be u
     ...{ latency_ms: 0, output_bytes: 0, scratch_bytes: 0 },
   });
   const verified = async (...entries: readonly LogEntry[]) => {
-    const path = join(await newFolder(), 'log.jsonl');
+    const path = join(tempFolder(), 'log.jsonl');
     const log = new FileLog(path);
     for (const each of entries) await log.append(each);
     return verifyChain([path]);

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import {
   publicKeys,
   saveKeyFile,
 } from '../../src/aeiou/index.ts';
+import { tempFolder } from '../folder.ts';
 import { SLOW } from '../groups.ts';
 import { type Program, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
@@ -25,12 +25,11 @@ const clock = new TestClock();
 let folder: string;
 let agents: ChildProcess[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'signer-'));
+  folder = tempFolder();
   agents = [];
 });
 afterEach(() => {
   for (const agent of agents) agent.kill('SIGKILL');
-  rmSync(folder, { recursive: true });
 });
 
 const [primary, fallback] = generateKeys('host') as [KeyInit, KeyInit];

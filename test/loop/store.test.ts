@@ -1,19 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
 import { ownedStore } from '../../src/testing/contracts/owned.ts';
 import { commitOf, lease, ODD, started, state, WAITS } from '../../src/testing/contracts/samples.ts';
+import { tempFolder } from '../folder.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 let files = 0;
 const newPath = (): string => join(folder, `store-${++files}.db`);

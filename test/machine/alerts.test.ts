@@ -1,11 +1,11 @@
 // @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ROOT } from '../architecture/source.ts';
+import { tempFolder } from '../folder.ts';
 
 const FOLDER = join(ROOT, 'examples/containers');
 
@@ -70,8 +70,7 @@ it('issue 48: promtool takes the alert rules, and each fires for its fault, afte
       promql_expr_test: [...(minutes === 0 ? [] : [firing(minutes - 1)]), firing(minutes, alert)],
     })),
   ];
-  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   const path = join(folder, 'tests.json');
   writeFileSync(path, JSON.stringify({ rule_files: [join(FOLDER, 'alerts.yaml')], evaluation_interval: '1m', tests }));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });

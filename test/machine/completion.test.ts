@@ -1,24 +1,22 @@
 // @module-tag slow
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../folder.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const run = promisify(execFile);
 
-let home = '';
+const home = tempFolder();
 let env: NodeJS.ProcessEnv = {};
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'completion-'));
   symlinkSync(BIN, join(home, 'neuroscript'));
   for (const name of ['tools.yaml', 'turn.txt']) writeFileSync(join(home, name), '');
   env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, PATH: `${home}:${process.env['PATH']}` };
 });
-afterAll(() => rmSync(home, { recursive: true }));
 
 /** The script for a shell, in a file. */
 async function scriptFor(shell: string): Promise<string> {

@@ -1,10 +1,10 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Where every user can read the repository, which may stand in a folder of its owner alone. */
@@ -38,14 +38,12 @@ const RESTRICTIONS: Readonly<Record<string, { readonly prefix: readonly string[]
   },
 };
 
-let folder: string;
+const folder = tempFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'containers-'));
   chmodSync(folder, 0o755);
   writeFileSync(join(folder, 'honest.ns'), 'command\n  emit 6 * 7\nendcommand\n');
   writeFileSync(join(folder, 'hostile.ns'), 'command\n  set n = [1]\n  while true\n    set n = n + n\n  endwhile\nendcommand\n');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the command in a restriction. */
 function restricted(

@@ -1,9 +1,8 @@
 // @module-tag slow
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +15,7 @@ import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { findUnshare } from '../../src/sandbox/unshare.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
+import { tempFolder } from '../folder.ts';
 import { HOLED, handlers, inputOf, run } from '../sandbox/kit.ts';
 
 function cageOf(found: Cage | string): Cage {
@@ -28,7 +28,7 @@ const UNSHARE = cageOf(findUnshare());
 
 /** Runs takeover.mjs in a sandbox and returns the attacks that worked. `replaced` makes it replace itself by a new Node first. */
 async function worked(cage: Cage, replaced = false): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'takeover-'));
+  const folder = tempFolder();
   const [victim, secret, plan] = ['victim', 'secret', 'plan.json'].map((name) => join(folder, name)) as [string, string, string];
   writeFileSync(victim, 'untouched');
   writeFileSync(secret, 'secret');
@@ -66,7 +66,6 @@ async function worked(cage: Cage, replaced = false): Promise<string[]> {
     return JSON.parse(replaced ? (said.trimEnd().split('\n').at(-1) ?? '') : (reader.next() ?? 'null'));
   } finally {
     listener.close();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,10 +1,10 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../folder.ts';
 import { type OtherNode, otherNode } from './node.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -35,18 +35,14 @@ describe('on a Node that is too old', () => {
   });
 
   it('an installed package, which has no Node of its own, says no more than the version', () => {
-    const root = mkdtempSync(join(tmpdir(), 'neuroscript-installed-'));
-    try {
-      cpSync(command, join(root, 'bin', 'neuroscript.js'));
-      writeFileSync(join(root, 'package.json'), '{"type":"module"}');
-      const { status, stderr } = spawnSync(node.binary, [join(root, 'bin', 'neuroscript.js')], { encoding: 'utf8' });
-      expect({ status, stderr }).toEqual({
-        status: 2,
-        stderr: `neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)}.\n`,
-      });
-    } finally {
-      rmSync(root, { recursive: true, force: true });
-    }
+    const root = tempFolder();
+    cpSync(command, join(root, 'bin', 'neuroscript.js'));
+    writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+    const { status, stderr } = spawnSync(node.binary, [join(root, 'bin', 'neuroscript.js')], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)}.\n`,
+    });
   });
 });
 

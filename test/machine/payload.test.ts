@@ -1,23 +1,20 @@
 // @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../folder.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 /** A PID namespace of its own: whatever the payload starts ends with it. */
 const APART = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child', '--'];
 
-let folder: string;
+const folder = tempFolder();
 let module: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'payload-'));
   module = join(folder, 'payload.node');
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-pthread', '-o', module, here('payload.c')]);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Told {
   readonly deed: string;

@@ -1,11 +1,11 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
+import { tempFolder } from '../folder.ts';
 import { openWild } from '../loop/replay/random.ts';
 import { recordSession } from '../loop/replay/sessions.ts';
 import { type OtherNode, otherNode } from './node.ts';
@@ -14,13 +14,9 @@ import { type OtherNode, otherNode } from './node.ts';
 const SESSIONS = Number(process.env['NEUROSCRIPT_REPLAY'] ?? 200);
 
 let node: OtherNode;
-let folder = '';
+const folder = tempFolder();
 beforeAll(async () => {
   node = await otherNode([24]);
-  folder = mkdtempSync(join(tmpdir(), 'replay-'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 it(`A3-2-7: ${SESSIONS} sessions recorded by this Node are the same, byte for byte, on the oldest supported line`, async () => {

@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkMcpConfig } from '../../src/mcp/config.ts';
 import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { tempFolder } from '../folder.ts';
 
 const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readMcpConfig(text, 'mcp.yaml', environment);
 
@@ -58,7 +58,7 @@ describe('a configuration of MCP servers', () => {
   });
 
   it('says how to get tokens, with secrets from the environment or from private files', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ns-secret-'));
+    const folder = tempFolder();
     const file = join(folder, 'key.pem');
     writeFileSync(file, 'PEM\n', { mode: 0o600 });
     const auth = (more: object) =>

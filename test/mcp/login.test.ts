@@ -1,15 +1,14 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ClientCredentialsProvider } from '@modelcontextprotocol/client';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type HttpServer, type McpError, McpLogins, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
+import { tempFolder } from '../folder.ts';
 import { type Behaviour, consent, protectedServer } from './oauth.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-login-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 
 let folders = 0;
 const folder = () => join(directory, `${++folders}`, 'mcp');

@@ -1,16 +1,15 @@
 // @module-tag slow
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpProgress, type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import { tempFolder } from '../folder.ts';
 import { modernServer } from './servers.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-modern-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 
 const modern = (more: Partial<McpServerConfig> = {}): McpServerConfig => ({
   ...modernServer(),

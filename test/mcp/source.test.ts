@@ -1,9 +1,8 @@
 // @module-tag slow
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
@@ -13,11 +12,11 @@ import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { toolPrompt } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import { tempFolder } from '../folder.ts';
 import { honestServer } from './server.ts';
 import { classicServer } from './servers.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 
 const DIST = new URL('../../dist/src/mcp/index.js', import.meta.url).href;
 const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({ ...classicServer(mode), ...more });

@@ -1,16 +1,15 @@
 // @module-tag slow
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { replaySession } from '../../src/entries/loop.ts';
 import { MemoryStore } from '../../src/loop/index.ts';
 import { McpSource } from '../../src/mcp/index.ts';
+import { tempFolder } from '../folder.ts';
 import { agentOf, openHost, SESSION } from '../loop/suspend/stage.ts';
 import { modernServer } from './servers.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-waiting-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 
 describe('a task of an MCP server in a turn of the host loop', () => {
   it('puts the turn aside; completing the call asks the server again, until it has the answer', async () => {

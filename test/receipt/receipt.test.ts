@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkLog, checkReceipt as checkPlainly, keyOf } from '../../conformance/receipts/verify.mjs';
@@ -28,6 +27,7 @@ import {
 } from '../../src/receipt/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../loop/fake.ts';
 import { CONTINUE, command, DONE } from '../loop/sessions.ts';
 
@@ -254,7 +254,7 @@ describe('a checkpoint of a log (issue 23)', () => {
   });
 
   it('with it no byte of the log changes unnoticed, and no line is dropped, repeated or swapped', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'log-')), 'log.jsonl');
+    const path = join(tempFolder(), 'log.jsonl');
     const textOf = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');
     const kept = checkpointOf(lines);
     const isGood = async (text: string) => {

@@ -1,11 +1,11 @@
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { neuroscript } from '../cli/spawn.ts';
 import { within } from '../cli/terminal.ts';
+import { tempFolder } from '../folder.ts';
 
 const RECORDS = fileURLToPath(new URL('../../conformance/records', import.meta.url));
 const CORPORA = readdirSync(RECORDS, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
@@ -51,8 +51,7 @@ async function changesIn(
   where = /./,
   most = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'records-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   cpSync(join(RECORDS, name), folder, { recursive: true });
   // Git keeps no mode, and the command refuses key files that others can read.
   for (const file of ['keys.json', 'public.json']) chmodSync(join(folder, file), 0o600);

@@ -1,13 +1,13 @@
 // @module-tag slow
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Cgroups, findCgroups } from '../../src/sandbox/cgroup.ts';
 import { launch } from '../../src/sandbox/launch.ts';
 import { openStats } from '../../src/sandbox/processstats.ts';
 import { crashError } from '../../src/sandbox/result.ts';
 import { type Gone, WorkerProcess } from '../../src/sandbox/worker.ts';
+import { tempFolder } from '../folder.ts';
 import { until } from './children.ts';
 import { inputOf, REAL } from './input.ts';
 
@@ -15,11 +15,10 @@ import { inputOf, REAL } from './input.ts';
 let root: string;
 const OWN = '0::/service/host\n';
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'cgroups-'));
+  root = tempFolder();
   mkdirSync(join(root, 'service/host'), { recursive: true });
   writeFileSync(join(root, 'service/cgroup.controllers'), 'cpuset cpu io memory pids\n');
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const content = (...path: readonly string[]): string => readFileSync(join(root, 'service', ...path), 'utf8');
 const groups = (): string[] => readdirSync(join(root, 'service')).filter((name) => name.startsWith('neuroscript-'));

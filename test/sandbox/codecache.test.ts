@@ -1,25 +1,19 @@
 // @module-tag slow
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { cacheRoleOf } from '../../src/sandbox/codecache.ts';
 import { checkFiles, launch, packageFiles, type WorkerFiles } from '../../src/sandbox/launch.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 
 const MB = 1024 * 1024;
-const folders: string[] = [];
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
 
 /** Files that no worker of this process has started from yet. */
 function copies(): WorkerFiles {
-  const folder = mkdtempSync(join(tmpdir(), 'codecache-'));
-  folders.push(folder);
+  const folder = tempFolder();
   const { worker, guest } = packageFiles();
   const files = { worker: join(folder, 'worker.mjs'), guest: join(folder, 'guest.js') };
   copyFileSync(worker, files.worker);

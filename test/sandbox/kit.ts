@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type LimitOptions,
@@ -9,17 +8,16 @@ import {
   type WorkerFiles,
 } from '../../src/sandbox/index.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { tempFolder } from '../folder.ts';
 import { HOLED, handlers, inputOf, ROGUE } from './input.ts';
 
 export { HOLED, handlers, inputOf, never, OK, REAL } from './input.ts';
 
 const open: Sandbox[] = [];
-const folders: string[] = [];
 
 /** Closes what {@link sandboxOf} and {@link rogue} have made. A test file calls it at its end. */
 export async function closeSandboxes(): Promise<void> {
   await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
 /** A sandbox with one worker, and with the holed guest unless told otherwise, until {@link closeSandboxes}. */
@@ -41,9 +39,7 @@ export interface Plan {
 
 /** A worker that follows a plan of its own. */
 export function rogue(plan: Plan): WorkerFiles {
-  const folder = mkdtempSync(join(tmpdir(), 'rogue-'));
-  folders.push(folder);
-  const guest = join(folder, 'plan.json');
+  const guest = join(tempFolder(), 'plan.json');
   writeFileSync(guest, JSON.stringify(plan));
   return { worker: ROGUE, guest };
 }

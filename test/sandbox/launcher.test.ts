@@ -1,8 +1,7 @@
 // @module-tag slow
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import type { Cage } from '../../src/sandbox/cage.ts';
 import { confinementOf } from '../../src/sandbox/confinement.ts';
@@ -10,16 +9,14 @@ import { Sandbox } from '../../src/sandbox/index.ts';
 import { launch } from '../../src/sandbox/launch.ts';
 import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
+import { tempFolder } from '../folder.ts';
 import { closeSandboxes, HOLED, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bwrap-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = tempFolder();
 });
 
 /** Writes a program called `bwrap` and returns its path. */

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SESSIONS } from '../../src/loop/sessions/tables.ts';
 import { migrateFile, SqliteFile } from '../../src/sqlite/file.ts';
 import { VALUES } from '../../stdlib-tools/storage/tables.ts';
+import { tempFolder } from '../folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'forms-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 /** As a later version would have it: each session gets a colour, and those that are there are blue. */
 const LATER = {

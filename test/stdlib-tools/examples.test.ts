@@ -1,7 +1,5 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { realpathSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
@@ -19,9 +17,9 @@ import {
   timeTools,
   toolsTools,
 } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 
-const directory = realpathSync(mkdtempSync(join(tmpdir(), 'ns-examples-')));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = realpathSync(tempFolder());
 
 const policy = new Policy({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
 

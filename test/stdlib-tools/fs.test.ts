@@ -3,24 +3,21 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { type FsQuota, fsTools } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { ALL, emitted, values } from './call.ts';
 
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'ns-fs-')));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+const base = realpathSync(tempFolder());
 
 let rounds = 0;
 let root = '';

@@ -1,15 +1,13 @@
 // @module-tag slow
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { bundled } from '../bundled.ts';
+import { tempFolder } from '../folder.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-cas-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 
 const INCREMENTER = await bundled(fileURLToPath(new URL('incrementer.ts', import.meta.url)));
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
 import type { ToolDefinition } from '../../src/tools/index.ts';
 import {
@@ -12,9 +11,9 @@ import {
   scratchTools,
   type VersionedStorage,
 } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'ns-repeated-')));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+const base = realpathSync(tempFolder());
 
 /** Runs the same turn of a session as often as there are programs, as after the death of its process. */
 async function attempts(tools: readonly ToolDefinition[], programs: readonly string[], between = () => {}): Promise<unknown[][]> {

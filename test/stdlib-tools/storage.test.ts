@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { write } from '../../src/testing/contracts/storage.ts';
 import { type OpenStorage, storageContract } from '../../src/testing/index.ts';
 import { MemoryStorage, SqliteStorage } from '../../stdlib-tools/index.ts';
+import { tempFolder } from '../folder.ts';
 import { titleOf } from '../testing/contracts/titles.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ns-storage-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = tempFolder();
 let files = 0;
 
 const kinds: readonly (readonly [string, OpenStorage])[] = [

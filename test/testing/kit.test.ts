@@ -1,6 +1,5 @@
 import { AssertionError } from 'node:assert';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defineTool, loadMockTools, TimeDate, ToolError } from '../../src/entries/index.ts';
@@ -8,6 +7,7 @@ import { seededIds } from '../../src/loop/index.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { callTool, FakeClock, journalText, runScript, ScriptBench, type ScriptRun, ToolBench } from '../../src/testing/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { tempFolder } from '../folder.ts';
 
 const price = defineTool({
   name: 'tool.shop.Price',
@@ -218,7 +218,7 @@ describe('a script', () => {
   });
 
   it('a snapshot file is written once, then compared, and not written where CI is set', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+    const folder = tempFolder();
     const file = join(folder, 'a.txt');
     try {
       vi.stubEnv('CI', 'true');
@@ -234,7 +234,6 @@ describe('a script', () => {
       expect(readFileSync(file, 'utf8')).toBe(other.journal());
     } finally {
       vi.unstubAllEnvs();
-      rmSync(folder, { recursive: true });
     }
   });
 });

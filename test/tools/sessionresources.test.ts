@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { SessionResources, ToolResources } from '../../src/tools/index.ts';
 import { Handle } from '../../src/wire/values.ts';
+import { tempFolder } from '../folder.ts';
 
-const base = mkdtempSync(join(tmpdir(), 'ns-resources-'));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+const base = tempFolder();
 
 describe('the directory of a session', () => {
   it('is made when it is asked for, once, for this user alone', async () => {

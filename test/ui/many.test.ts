@@ -1,10 +1,8 @@
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { recentSql, type SessionStore, SqliteStore } from '../../src/loop/index.ts';
 import { SESSIONS } from '../../src/loop/sessions/tables.ts';
 import { state } from '../../src/testing/contracts/samples.ts';
@@ -12,13 +10,10 @@ import { Changes } from '../../src/ui/changes.ts';
 import type { SessionsView } from '../../src/ui/index.ts';
 import { Latest } from '../../src/ui/inspector.ts';
 import { openStream } from '../../src/ui/server.ts';
+import { tempFolder } from '../folder.ts';
 import { drive, inspectorOf, MemoryStore, PROGRAMS, serve } from './kit.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ui-many-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 describe('issue 24: thousands of sessions', () => {
   const SESSIONS_IN_ALL = 5000;

@@ -1,5 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeBase64Url, Keyring, ReplayCache, verifyToken } from '../../src/aeiou/index.ts';
@@ -19,16 +18,16 @@ import type {
 } from '../../src/ui/index.ts';
 import { PAGE_SIZES, Texts } from '../../src/ui/texts.ts';
 import type { TurnHeat, TurnStep } from '../../src/wire/heat.ts';
+import { tempFolder } from '../folder.ts';
 import { type Answered, answersOf, block, drive, hostRuntime, inspectorOf, magic, PROGRAMS, serve } from './kit.ts';
 
 const resources = new AsyncDisposableStack();
 const store = new MemoryStore();
-let folder = '';
+const folder = tempFolder();
 let log = '';
 let served: Awaited<ReturnType<typeof serve>>;
 let cookie = '';
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ui-views-'));
   log = join(folder, 'decisions.jsonl');
   await drive(store, PROGRAMS, { log });
   const runtime = resources.use(await hostRuntime());
@@ -39,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(served.errors).toEqual([]);
   await resources.disposeAsync();
-  await rm(folder, { recursive: true });
 });
 
 async function get<View>(path: string): Promise<View> {

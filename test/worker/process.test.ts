@@ -1,7 +1,6 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { launch, packageFiles, requiredScopes } from '../../src/sandbox/launch.t
 import { limitResources } from '../../src/sandbox/systemtools.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
+import { tempFolder } from '../folder.ts';
 import { closeSandboxes, HOLED, run, sandboxOf } from '../sandbox/kit.ts';
 import { probed, probedBy, SIGNALS } from './realm.ts';
 
@@ -90,18 +90,14 @@ describe("hostile code in the worker's own realm", () => {
 
 describe('finding 5: hostile JavaScript in place of the worker, without an operating system sandbox', () => {
   it.each(['read a file', 'make V8 write a file'])('cannot %s once it has greeted', async (deed) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
-    try {
-      const guest = join(folder, 'plan.json');
-      writeFileSync(guest, JSON.stringify({ deed, traces: join(folder, 'traces') }));
-      const worker = fileURLToPath(new URL('hostile.mjs', import.meta.url));
-      const sandbox = await sandboxOf({ files: { worker, guest }, launcher: 'none' });
-      const { result } = await run(sandbox, 'echo');
-      expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.not.stringContaining('exit code 71') });
-      expect(readdirSync(folder)).toEqual(['plan.json']);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = tempFolder();
+    const guest = join(folder, 'plan.json');
+    writeFileSync(guest, JSON.stringify({ deed, traces: join(folder, 'traces') }));
+    const worker = fileURLToPath(new URL('hostile.mjs', import.meta.url));
+    const sandbox = await sandboxOf({ files: { worker, guest }, launcher: 'none' });
+    const { result } = await run(sandbox, 'echo');
+    expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.not.stringContaining('exit code 71') });
+    expect(readdirSync(folder)).toEqual(['plan.json']);
   });
 
   it('the kernel lets an idle worker dump no core, fill no file and open no descriptor', async () => {

@@ -2,7 +2,6 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,9 +9,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   formatKeys,
   generateKeys,
@@ -26,10 +24,10 @@ import {
   saveKeyFile,
   verifyToken,
 } from '../../../src/aeiou/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { FALLBACK_SEED, goldenTurn, HS256_SECRET, PRIMARY_PUBLIC, PRIMARY_SEED, TestClock, TOKENS, thrownBy } from '../kit.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'keys-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 const path = (name: string): string => join(folder, name);
 
 const KEYS: readonly KeyInit[] = [

@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CryptoPort,
   formatKeys,
@@ -15,6 +14,7 @@ import {
   rotateKeys,
   verifyToken,
 } from '../../../src/aeiou/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { goldenTurn, HS256_SECRET, ISSUED, NONCE, SID, TestClock, thrownBy } from '../kit.ts';
 
 const KEYS = generateKeys('main');
@@ -103,8 +103,7 @@ describe('the cryptography of a rotation', () => {
 });
 
 describe('key files for verifiers', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'keys-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   const path = join(folder, 'k.json');
   const write = (keys: readonly KeyInit[], mode: number): void => {
     writeFileSync(path, formatKeys(keys));

@@ -1,18 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type AgentError, commandAgent } from '../../../src/loop/agents/index.ts';
 import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
+import { tempFolder } from '../../folder.ts';
 import { SLOW } from '../../groups.ts';
 import { requestOf } from './request.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'agent-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 /** An agent that is a program of Node given as text. */
 const node = (program: string, options = {}) =>

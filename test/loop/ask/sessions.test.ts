@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -9,6 +7,7 @@ import { AskQuota } from '../../../src/loop/quota.ts';
 import { newSession } from '../../../src/loop/sessions/store.ts';
 import type { AskRequest, ForkOptions } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { BEGUN } from '../begun.ts';
 import { askBench, envelope, replies, token } from './bench.ts';
 
@@ -140,48 +139,42 @@ it('progress of nested turns is told with the turn that asked', async () => {
 });
 
 it('a nested session that a dead process left open is halted by who recovers, also in the middle of a turn', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ns-ask-'));
-  try {
-    let now = 1_000_000;
-    using store = await SqliteStore.open(join(folder, 'sessions.db'), { clock: { now: () => now } });
-    const clock = { now: () => 1_000_000, monotonic: () => 0 };
-    const later = { now: () => 2_000_000, monotonic: () => 0 };
-    const userdata = '{"subject":"s","fields":{}}';
-    const dead = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
-    await using bench = await askBench({ agents: {} });
-    const { limits } = bench.runtime;
-    const begun = { ...BEGUN, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', limits };
-    for (const [sid, parent] of [
-      ['outer', null],
-      ['between', { sid: 'outer', turn: 1, seq: 1 }],
-      ['within', { sid: 'outer', turn: 1, seq: 2 }],
-      ['ofarun', { sid: null, turn: null, seq: 1 }],
-    ] as const) {
-      await store.create(newSession(sid, userdata, parent), clock.now());
-      const claimed = await dead.claim(sid);
-      if (sid === 'within') await dead.start({ ...begun, sid }, claimed);
-    }
-    const recover = (at: typeof clock) =>
-      new SessionCoordinator({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
-    // While the other may live, nothing is taken from it.
-    expect(await recover(clock)).toEqual([]);
-    // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.
-    now = later.now() - 10;
-    await store.create(newSession('young', userdata, { sid: 'outer', turn: 1, seq: 3 }), now);
-    now = later.now();
-    expect(await recover(later)).toEqual(['outer']);
-    const all = await store.list();
-    expect(Object.fromEntries(all.map(({ sid, status, reason, lease }) => [sid, [status, reason, lease === null]]))).toEqual({
-      outer: ['open', null, true],
-      young: ['open', null, true],
-      between: ['halted', 'ERR_INTERRUPTED', true],
-      within: ['halted', 'ERR_INTERRUPTED', true],
-      ofarun: ['halted', 'ERR_INTERRUPTED', true],
-    });
-    expect((await store.turns('within')).map(({ decision, reason }) => [decision, reason])).toEqual([
-      ['HALT', 'ERR_INTERRUPTED'],
-    ]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const folder = tempFolder();
+  let now = 1_000_000;
+  using store = await SqliteStore.open(join(folder, 'sessions.db'), { clock: { now: () => now } });
+  const clock = { now: () => 1_000_000, monotonic: () => 0 };
+  const later = { now: () => 2_000_000, monotonic: () => 0 };
+  const userdata = '{"subject":"s","fields":{}}';
+  const dead = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
+  await using bench = await askBench({ agents: {} });
+  const { limits } = bench.runtime;
+  const begun = { ...BEGUN, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', limits };
+  for (const [sid, parent] of [
+    ['outer', null],
+    ['between', { sid: 'outer', turn: 1, seq: 1 }],
+    ['within', { sid: 'outer', turn: 1, seq: 2 }],
+    ['ofarun', { sid: null, turn: null, seq: 1 }],
+  ] as const) {
+    await store.create(newSession(sid, userdata, parent), clock.now());
+    const claimed = await dead.claim(sid);
+    if (sid === 'within') await dead.start({ ...begun, sid }, claimed);
   }
+  const recover = (at: typeof clock) =>
+    new SessionCoordinator({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
+  // While the other may live, nothing is taken from it.
+  expect(await recover(clock)).toEqual([]);
+  // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.
+  now = later.now() - 10;
+  await store.create(newSession('young', userdata, { sid: 'outer', turn: 1, seq: 3 }), now);
+  now = later.now();
+  expect(await recover(later)).toEqual(['outer']);
+  const all = await store.list();
+  expect(Object.fromEntries(all.map(({ sid, status, reason, lease }) => [sid, [status, reason, lease === null]]))).toEqual({
+    outer: ['open', null, true],
+    young: ['open', null, true],
+    between: ['halted', 'ERR_INTERRUPTED', true],
+    within: ['halted', 'ERR_INTERRUPTED', true],
+    ofarun: ['halted', 'ERR_INTERRUPTED', true],
+  });
+  expect((await store.turns('within')).map(({ decision, reason }) => [decision, reason])).toEqual([['HALT', 'ERR_INTERRUPTED']]);
 });

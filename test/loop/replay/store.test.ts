@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,19 +5,16 @@ import { LoopController } from '../../../src/loop/controller.ts';
 import { runtimeExecutor, SqliteStore } from '../../../src/loop/index.ts';
 import { replaySession } from '../../../src/loop/replay/session.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';
 
-let folder = '';
+const folder = tempFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-replay-'));
   runtime = await createRuntime({ concurrency: 1 });
 });
-afterAll(async () => {
-  await runtime.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => runtime.close());
 
 /** A store with a session of two turns. */
 async function recorded(name: string): Promise<string> {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type LoopControllerOptions, MemoryStore, PLAN, SqliteStore } from '../../../src/loop/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { TestClock } from '../fake.ts';
 import { agentOf, openHost, SESSION } from './stage.ts';
 
@@ -46,25 +45,21 @@ it('issue 47: a plan that expired unanswered allows nothing; what the program th
 });
 
 it('issue 47: of two hosts that answer a plan, and go on with it, one does', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plan-hosts-'));
-  try {
-    const clock = new TestClock();
-    using one = await SqliteStore.open(join(folder, 'jobs.db'), { clock });
-    using other = await SqliteStore.open(join(folder, 'jobs.db'), { clock });
-    await using here = await host({ clock, store: one });
-    await using there = await host({ clock, store: other });
-    const agent = agentOf(SENDS);
-    await here.loop.runLoop({ ...SESSION, agent });
-    const answers = [here, there].map(({ loop }, index) => loop.complete('s', PLAN, { result: index === 0 }));
-    const settled = await Promise.allSettled(answers);
-    expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    await expect(there.loop.complete('s', PLAN, { result: false })).rejects.toMatchObject({ code: 'ERR_CALL_COMPLETED' });
-    const ends = await Promise.allSettled([here, there].map(({ loop }) => loop.resume('s', { agent })));
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect([...here.sent, ...there.sent]).toEqual(settled[0]?.status === 'fulfilled' ? ['a', 'b'] : []);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = tempFolder();
+  const clock = new TestClock();
+  using one = await SqliteStore.open(join(folder, 'jobs.db'), { clock });
+  using other = await SqliteStore.open(join(folder, 'jobs.db'), { clock });
+  await using here = await host({ clock, store: one });
+  await using there = await host({ clock, store: other });
+  const agent = agentOf(SENDS);
+  await here.loop.runLoop({ ...SESSION, agent });
+  const answers = [here, there].map(({ loop }, index) => loop.complete('s', PLAN, { result: index === 0 }));
+  const settled = await Promise.allSettled(answers);
+  expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  await expect(there.loop.complete('s', PLAN, { result: false })).rejects.toMatchObject({ code: 'ERR_CALL_COMPLETED' });
+  const ends = await Promise.allSettled([here, there].map(({ loop }) => loop.resume('s', { agent })));
+  expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect([...here.sent, ...there.sent]).toEqual(settled[0]?.status === 'fulfilled' ? ['a', 'b'] : []);
 });
 
 it('issue 47: the approval of a turn is none of the next one with the same program, nor of another session', async () => {

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
 import {
   type CallErrorCode,
@@ -15,15 +13,12 @@ import {
 } from '../../../src/loop/index.ts';
 import { replayTurn } from '../../../src/loop/replay/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { SLOW } from '../../groups.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { agentOf, approval, counter, openHost, SESSION, TURN } from './stage.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-suspend-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 const agent = agentOf(TURN);
 

@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SqliteStore } from '../../../src/loop/index.ts';
 import { sessionLine } from '../../../src/report/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { TestClock } from '../fake.ts';
 import { agentOf, approval, counter, openHost, SESSION } from './stage.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loop-together-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = tempFolder();
 
 const TURN = `command
   together

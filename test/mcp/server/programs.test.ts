@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ProgramFile } from '../../../src/mcp/index.ts';
 import { MemoryPrograms, type ProgramStore, readProgram } from '../../../src/mcp/server/programs.ts';
+import { tempFolder } from '../../folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ns-programs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 const stores: readonly (readonly [string, () => Promise<ProgramStore>])[] = [
   ['the memory', async () => new MemoryPrograms()],

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FileLog, MemoryLog, MemoryStore, SqliteStore } from '../../../src/loop/index.ts';
 import { logContract, type MakeLog, type MakeStore, storeContract } from '../../../src/testing/index.ts';
+import { tempFolder } from '../../folder.ts';
 import { titleOf } from './titles.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 let files = 0;
 
 /** The cases that prove a requirement. */
