@@ -34,8 +34,7 @@ class Rerun {
   #delivered = 0;
 
   constructor(input: RunInput, trees: readonly Tree[], handlers: RunHandlers) {
-    const { pure = [], admission: _, ...rest } = input;
-    this.#input = guestInput({ ...rest, pure: pureCalls(pure, trees) }, trees);
+    this.#input = guestInput(input, trees, pureCalls(input.pure ?? [], trees));
     this.#trees = trees;
     this.#handlers = handlers;
   }

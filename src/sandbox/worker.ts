@@ -199,12 +199,12 @@ export class WorkerProcess {
   run(id: number, input: RunInput, owner?: Owner): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    const { limits, ...rest } = input;
+    const { limits } = input;
     const known = this.#limits !== null && areSameLimits(limits, this.#limits);
     if (!known) this.cgroup?.limit(mostBytes(limits, this.restRss ?? this.baseRss ?? 0));
     this.#reuses = false;
     const isolate = owner === undefined ? undefined : this.#isolateOf(owner, limits);
-    this.send({ t: 'run', id, isolate, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    this.send({ t: 'run', id, isolate, input: { ...input, sources, limits: known ? undefined : limits } });
     // Limits that are not frozen are copied, because they may change.
     this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }

@@ -8,7 +8,7 @@ export type SentSource = Source | { readonly kept: number };
 /** The input of a run as it is sent. Without limits it has those of the last run that this worker was sent. */
 export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
   readonly sources: readonly SentSource[];
-  readonly limits?: LimitValues;
+  readonly limits?: LimitValues | undefined;
 };
 
 /** Host process → worker process. */

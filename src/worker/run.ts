@@ -28,6 +28,7 @@ const v8TimeoutMs = ({ cpuMs }: LimitValues): number => cpuMs * 4 + 250;
 /** One run in a prepared isolate, from `started` to its result. */
 export class Run implements GuestPorts {
   readonly #prepared: Prepared;
+  readonly #input: RunInput;
   readonly #limits: LimitValues;
   readonly #bridge: Bridge;
   readonly #trees: readonly Tree[];
@@ -38,6 +39,7 @@ export class Run implements GuestPorts {
   constructor(prepared: Prepared, startCpu: number, input: RunInput, port: HostPort, trees: readonly Tree[]) {
     this.#prepared = prepared;
     this.#startCpu = startCpu;
+    this.#input = input;
     this.#limits = input.limits;
     this.#trees = trees;
     this.#bridge = new Bridge(port, input);
@@ -72,10 +74,10 @@ export class Run implements GuestPorts {
   }
 
   /**
-   * Runs the program to its end. Does not throw: a failure of the isolate is a result with an error.
+   * Runs the program, which calls these pure tools, to its end. Does not throw: a failure of the isolate is a result with an error.
    */
-  execute(input: RunInput): Ended {
-    const outcome = this.#apply(guestInput(input, this.#trees));
+  execute(pure: readonly string[]): Ended {
+    const outcome = this.#apply(guestInput(this.#input, this.#trees, pure));
     const breach = this.#bridge.breach ?? outcome.breach;
     const wallMs = nowMs() - this.#startWall;
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
@@ -150,9 +152,14 @@ export function partOf(trees: readonly Tree[], file: unknown, part: unknown): st
 /** The JSON of limits, which many runs share. */
 const limitTexts = new WeakMap<LimitValues, string>();
 
-/** The JSON of a `GuestInput`. The trees are inserted as JSON, because parsing and writing them again would cost more than a small run. */
-export function guestInput({ sources: _, limits, ...rest }: RunInput, trees: readonly Tree[]): string {
-  const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files' | 'limits'>);
+/**
+ * The JSON of a `GuestInput`, with the pure tools that the program calls. The trees are inserted as JSON, because parsing and writing them
+ * again would cost more than a small run.
+ */
+export function guestInput(input: RunInput, trees: readonly Tree[], pure: readonly string[]): string {
+  const { sources: _, admission: __, pure: ___, limits, ...rest } = input;
+  const own: Omit<GuestInput, 'files' | 'limits'> = pure.length === 0 ? rest : { ...rest, pure };
+  const head = JSON.stringify(own);
   const bounds = limitTexts.get(limits) ?? JSON.stringify(limits);
   limitTexts.set(limits, bounds);
   return `${head.slice(0, -1)},"limits":${bounds},"files":[${trees.map(({ head }) => head).join(',')}]}`;

@@ -153,11 +153,11 @@ export class Server implements HostPort, GuestPorts {
     }
   }
 
-  #complete({ sources, limits: sent, ...rest }: SentInput): RunInput {
-    const limits = sent ?? this.#limits;
+  #complete(sent: SentInput): RunInput {
+    const limits = sent.limits ?? this.#limits;
     if (limits === null) throw new Error('the first run has no limits');
     this.#limits = limits;
-    return { ...rest, limits, sources: sources.map((source) => this.#source(source)) };
+    return { ...sent, limits, sources: sent.sources.map((source) => this.#source(source)) };
   }
 
   #source(sent: SentSource): Source {
@@ -184,9 +184,8 @@ export class Server implements HostPort, GuestPorts {
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
     const heap = heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB);
     const { prepared, startCpu } = this.#isolates.take(heap, isolate);
-    const { pure: allowed = [], admission: _, ...rest } = input;
-    const pure = pureCalls(allowed, parsed.trees);
-    const parts = partsFor(rest, parsed.trees, pure);
+    const pure = pureCalls(input.pure ?? [], parsed.trees);
+    const parts = partsFor(input, parsed.trees, pure);
     prepared.load(parts);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (nowMs() - asked > READY_MS) this.#frames?.flush();
@@ -194,9 +193,9 @@ export class Server implements HostPort, GuestPorts {
     // The CPU time of loading parts of the interpreter does not count for the run.
     const run = new Run(prepared, parts.length > 0 ? prepared.cpuMs : startCpu, input, this, parsed.trees);
     this.#run = run;
-    const ended = run.execute(pure.length > 0 ? { ...rest, pure } : rest);
+    const ended = run.execute(pure);
     this.#run = null;
-    if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
+    if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(input, parsed.trees);
     this.#sendResult(id, ended, input);
     if (ended.last) return true;
     if (isolate === undefined || !run.isClean(ended) || !this.#isolates.keep(isolate, prepared, heap)) this.#spent = prepared;

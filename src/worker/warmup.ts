@@ -68,7 +68,7 @@ export class Warmup implements GuestPorts {
   readonly #trees: readonly Tree[];
 
   constructor(input: RunInput, trees: readonly Tree[]) {
-    this.#input = guestInput(input, trees);
+    this.#input = guestInput(input, trees, []);
     this.#trees = trees;
   }
 
