@@ -17,14 +17,8 @@ export function withEdits(text: string, edits: readonly Edit[]): string {
     e: to.offsetOf(place),
     text: place.edit.text.replaceAll('\n', newline),
   }));
-  let result = '';
-  let at = 0;
-  for (const edit of placed.sort((a, b) => a.s - b.s || a.e - b.e)) {
-    if (edit.s < at) continue;
-    result += text.slice(at, edit.s) + edit.text;
-    at = edit.e;
-  }
-  return result + text.slice(at);
+  placed.sort((a, b) => a.e - b.e);
+  return applied(text, placed, 0, text.length);
 }
 
 function inOrder<Place extends Position>(places: Place[]): readonly Place[] {
@@ -73,7 +67,7 @@ export interface Change {
 }
 
 /** The text from `s` to `e` with the changes in it. A change that overlaps an earlier one is left out. */
-export function applied(text: string, changes: readonly Change[], s: number, e: number): string {
+export function applied(text: string, changes: readonly RawEdit[], s: number, e: number): string {
   let out = '';
   let at = s;
   for (const change of [...changes].sort((a, b) => a.s - b.s)) {

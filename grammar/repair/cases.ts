@@ -1,6 +1,7 @@
 /** The cases of a `switch`, `case`, `match` or `when` of common languages. */
 import type { Block } from './blocks.ts';
 import type { Word } from './lexer.ts';
+import { separateAtCommas } from './split.ts';
 
 /** The head of a case. */
 export interface Case {
@@ -70,13 +71,5 @@ export function linesOfCase(
 
 /** `1, 2`, `1 | 2`: values with commas or bars between them. */
 function alternatives(words: readonly Word[]): readonly (readonly Word[])[] {
-  const parts: Word[][] = [[]];
-  let depth = 0;
-  for (const word of words) {
-    if ('([{'.includes(word.text)) depth++;
-    if (')]}'.includes(word.text)) depth--;
-    if (depth === 0 && (word.text === ',' || word.text === '|')) parts.push([]);
-    else parts.at(-1)?.push(word);
-  }
-  return parts.filter((part) => part.length > 0);
+  return separateAtCommas(words, [',', '|']).filter((part) => part.length > 0);
 }

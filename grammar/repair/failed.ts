@@ -4,14 +4,14 @@ import type { RawEdit } from '../lint/finding.ts';
 import type { Stmt, Target } from '../syntax/ast.ts';
 import type { AccessExpr, AccessStep, BinaryExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
-import { eachExpression, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { allOf, expressionsOf, namesIn, setBy, targetsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
 import { isSlip, nearestName } from '../vocabulary/spelling.ts';
 import { replaced, wrapped } from './apply.ts';
 import { methodCall } from './calls.ts';
 import { ofCall } from './failedcalls.ts';
 import { ofCharacter, ofEntries, ofMatch, ofOptional } from './failedforms.ts';
-import { type Failure, onlyValue, originOf } from './failedplace.ts';
+import { accessesIn, type Failure, insideOf, onlyValue, originOf } from './failedplace.ts';
 
 /** The edits that correct the place that failed; none where no correction is evident. */
 export function correctionOf(failure: Failure): readonly RawEdit[] {
@@ -26,7 +26,7 @@ export function correctionOf(failure: Failure): readonly RawEdit[] {
     const written = ofCharacter(failure, stmt, target);
     return written.length > 0 ? written : madeMap(failure, target);
   }
-  const [found] = expressionsOf(stmt).flatMap((root) => operationAt(root, at));
+  const found = operationAt(stmt, at);
   if (found === undefined) return [];
   if (found.k === 'access') return ofAccess(failure, found, stmt);
   if (found.k !== 'tool') return ofOperator(failure, found, stmt);
@@ -38,14 +38,13 @@ export function correctionOf(failure: Failure): readonly RawEdit[] {
 type Operation = AccessExpr | BinaryExpr | ToolCallExpr;
 
 /** The access, operator or call at an offset. */
-function operationAt(root: Expr, at: number): readonly Operation[] {
-  const found: Operation[] = [];
-  eachExpression(root, (expr) => {
-    if (expr.k === 'access' && expr.steps.some(({ s }) => s === at)) found.push(expr);
-    if (expr.k === 'binary' && expr.rest.some((term) => term.at === at)) found.push(expr);
-    if (expr.k === 'tool' && expr.s === at) found.push(expr);
-  });
-  return found;
+function operationAt(stmt: Stmt, at: number): Operation | undefined {
+  return allOf(stmt).find(
+    (expr): expr is Operation =>
+      (expr.k === 'access' && expr.steps.some(({ s }) => s === at)) ||
+      (expr.k === 'binary' && expr.rest.some((term) => term.at === at)) ||
+      (expr.k === 'tool' && expr.s === at),
+  );
 }
 
 /** `set n, err = f()` of Go, where `f` has one result: errors are not values. */
@@ -99,14 +98,10 @@ function ofEntry(failure: Failure, { base }: AccessExpr, field: string): readonl
   if (loop?.k !== 'for' || ENTRY[field] === undefined) return [];
   const over = originOf(failure, loop.over);
   if (over?.k !== 'tool' || toolParts(over.name)[1] !== 'entries') return [];
-  const edits: RawEdit[] = [];
-  for (const stmt of failure.stmts.filter(({ s, e }) => loop.s < s && e <= loop.e))
-    for (const root of expressionsOf(stmt))
-      eachExpression(root, (expr) => {
-        const [step] = expr.k === 'access' && expr.base.k === 'name' && expr.base.name === loop.item.name ? expr.steps : [];
-        if (step?.k === 'field' && ENTRY[step.name] !== undefined) edits.push(replaced(step, ENTRY[step.name] ?? ''));
-      });
-  return edits;
+  return accessesIn(insideOf(loop, failure)).flatMap(({ base, steps: [step] }) => {
+    const isEntry = base.k === 'name' && base.name === loop.item.name && step?.k === 'field';
+    return isEntry && ENTRY[step.name] !== undefined ? [replaced(step, ENTRY[step.name] ?? '')] : [];
+  });
 }
 
 const ENTRY: Readonly<Record<string, string>> = { key: '[0]', value: '[1]' };
@@ -121,14 +116,10 @@ function sameSteps(
   { e }: AccessStep,
 ): readonly { readonly of: AccessExpr; readonly step: AccessStep }[] {
   const written = text.slice(s, e);
-  const found: { of: AccessExpr; step: AccessStep }[] = [];
-  for (const stmt of stmts)
-    for (const root of expressionsOf(stmt))
-      eachExpression(root, (of) => {
-        const step = of.k === 'access' ? of.steps.find((each) => text.slice(of.s, each.e) === written) : undefined;
-        if (of.k === 'access' && step !== undefined) found.push({ of, step });
-      });
-  return found;
+  return accessesIn(stmts).flatMap((of) => {
+    const step = of.steps.find((each) => text.slice(of.s, each.e) === written);
+    return step === undefined ? [] : [{ of, step }];
+  });
 }
 
 /** A text that holds JSON, and is used as what it describes. */
@@ -189,15 +180,10 @@ function onlyOne(all: readonly (readonly RawEdit[])[]): readonly RawEdit[] {
 
 /** The keys of all maps of which a variable may be made; none where a call makes a part of it. */
 function keysOf(stmts: readonly Stmt[], variable: string): ReadonlySet<string> {
-  const keys = new Set<string>();
-  let isKnown = true;
-  for (const stmt of settersOf(stmts, new Set([variable])))
-    for (const root of expressionsOf(stmt))
-      eachExpression(root, (each) => {
-        isKnown &&= each.k !== 'tool' && each.k !== 'call';
-        if (each.k === 'map') for (const [name] of each.entries) if (name.k === 'str') keys.add(name.v);
-      });
-  return isKnown ? keys : new Set();
+  const all = [...settersOf(stmts, new Set([variable]))].flatMap(allOf);
+  if (all.some(({ k }) => k === 'tool' || k === 'call')) return new Set();
+  const entries = all.flatMap((each) => (each.k === 'map' ? each.entries : []));
+  return new Set(entries.flatMap(([name]) => (name.k === 'str' ? [name.v] : [])));
 }
 
 /** An item that is used as if a loop gave keys or indices: `m[k]` in a loop over `m`. */
@@ -210,7 +196,8 @@ function byKey({ text, around }: Failure, of: string, step: AccessStep): readonl
 }
 
 /** An index that counts from 1, or goes one too far. */
-function otherIndex({ text, around, stmts, message }: Failure, of: string, index: Expr): readonly RawEdit[] {
+function otherIndex(failure: Failure, of: string, index: Expr): readonly RawEdit[] {
+  const { text, around, stmts, message } = failure;
   const length = `len(${of})`;
   const written = ({ s, e }: Span): string => text.slice(s, e);
   if (written(index) === length) return [replaced(index, `${length} - 1`)];
@@ -218,18 +205,13 @@ function otherIndex({ text, around, stmts, message }: Failure, of: string, index
   const { name } = index;
   const items = itemsIn(message);
   const loop = around.findLast(({ k }) => k === 'while' || k === 'for');
-  const lessOne = (): readonly RawEdit[] => {
-    const uses: RawEdit[] = [];
-    for (const stmt of stmts.filter(({ s, e }) => loop !== undefined && loop.s < s && e <= loop.e))
-      for (const root of expressionsOf(stmt))
-        eachExpression(root, (expr) => {
-          if (expr.k !== 'access') return;
-          for (const step of expr.steps)
-            if (step.k === 'index' && step.index.k === 'name' && step.index.name === name && text.slice(expr.s, step.s) === of)
-              uses.push(replaced(step.index, `${name} - 1`));
-        });
-    return uses;
-  };
+  const lessOne = (): readonly RawEdit[] =>
+    accessesIn(insideOf(loop, failure)).flatMap(({ s, steps }) =>
+      steps.flatMap((step) => {
+        const isUse = step.k === 'index' && step.index.k === 'name' && step.index.name === name;
+        return isUse && text.slice(s, step.s) === of ? [replaced(step.index, `${name} - 1`)] : [];
+      }),
+    );
   if (loop?.k === 'for' && loop.item.name === name && loop.over.k === 'tool' && toolParts(loop.over.name)[1] === 'range') {
     const [from, to] = loop.over.args;
     if (from === undefined || to === undefined) return [];
@@ -330,8 +312,7 @@ export interface Origins {
 }
 
 export function originsOf({ stmts, around }: Failure): Origins {
-  const names = new Set<string>();
-  for (const stmt of around) readBy(stmt, names);
+  const names = namesIn(around.flatMap(allOf));
   const others = stmts.filter((stmt) => !around.includes(stmt));
   const setters = settersOf(others, names);
   const spans = (some: Iterable<Stmt>): readonly Span[] =>
@@ -345,14 +326,6 @@ export function originsOf({ stmts, around }: Failure): Origins {
   };
 }
 
-/** Adds the variables that a statement reads. */
-function readBy(stmt: Stmt, names: Set<string>): void {
-  for (const root of expressionsOf(stmt))
-    eachExpression(root, (expr) => {
-      if (expr.k === 'name') names.add(expr.name);
-    });
-}
-
 /** The statements that set some variables, directly or by others. Adds these others to `names`. */
 function settersOf(stmts: readonly Stmt[], names: Set<string>): ReadonlySet<Stmt> {
   const found = new Set<Stmt>();
@@ -360,10 +333,9 @@ function settersOf(stmts: readonly Stmt[], names: Set<string>): ReadonlySet<Stmt
     size = found.size;
     for (const stmt of stmts.toReversed()) {
       if (found.has(stmt)) continue;
-      const sets = [...targetsOf(stmt).map(({ name }) => name.name), ...(stmt.k === 'for' ? loopNames(stmt) : [])];
-      if (!sets.some((name) => names.has(name))) continue;
+      if (!setBy(stmt).some((name) => names.has(name))) continue;
       found.add(stmt);
-      readBy(stmt, names);
+      for (const name of namesIn(allOf(stmt))) names.add(name);
     }
   }
   return found;

@@ -4,7 +4,7 @@ import type { RawEdit } from '../lint/finding.ts';
 import type { Stmt } from '../syntax/ast.ts';
 import type { Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
-import { eachExpression, expressionsOf } from '../syntax/walk.ts';
+import { allIn, allOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
 import { replaced, wrapped } from './apply.ts';
 import type { Failure } from './failedplace.ts';
@@ -57,16 +57,12 @@ function asText(expr: Expr): readonly RawEdit[] {
 
 /** Makes the first argument of a call text, and that of the same tool elsewhere in the statement: it would fail next. Text stays as it is. */
 function asTexts({ name, s }: ToolCallExpr, stmt: Stmt): readonly RawEdit[] {
-  const edits: RawEdit[] = [];
-  for (const root of expressionsOf(stmt))
-    eachExpression(root, (expr) => {
-      if (expr.k !== 'tool' || expr.name !== name) return;
-      const [first] = expr.args;
-      const isText = first?.k === 'str' || first?.k === 'template' || (first?.k === 'binary' && first.first.k === 'str');
-      if (first === undefined || (isText && expr.s !== s)) return;
-      edits.push(...asText(first));
-    });
-  return edits;
+  return allOf(stmt).flatMap((expr) => {
+    if (expr.k !== 'tool' || expr.name !== name) return [];
+    const [first] = expr.args;
+    const isText = first?.k === 'str' || first?.k === 'template' || (first?.k === 'binary' && first.first.k === 'str');
+    return first === undefined || (isText && expr.s !== s) ? [] : asText(first);
+  });
 }
 
 /** The order in which a list is sorted: `"desc"` for true, or a minus before the key. */
@@ -104,14 +100,11 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** A shape with types of other languages. */
 function ofShape(args: readonly Expr[]): readonly RawEdit[] {
-  const edits: RawEdit[] = [];
-  for (const arg of args.filter(({ k }) => k === 'map'))
-    eachExpression(arg, (expr) => {
-      if (expr.k !== 'map') return;
-      for (const [, type] of expr.entries) {
-        const meant = type.k === 'str' ? TYPES.get(type.v) : undefined;
-        if (meant !== undefined) edits.push(replaced(type, JSON.stringify(meant)));
-      }
-    });
-  return edits;
+  const maps = args.filter(({ k }) => k === 'map').flatMap(allIn);
+  return maps.flatMap((expr) =>
+    (expr.k === 'map' ? expr.entries : []).flatMap(([, type]) => {
+      const meant = type.k === 'str' ? TYPES.get(type.v) : undefined;
+      return meant === undefined ? [] : [replaced(type, JSON.stringify(meant))];
+    }),
+  );
 }

@@ -3,10 +3,9 @@
 import type { RawEdit } from '../lint/finding.ts';
 import type { Stmt, Target } from '../syntax/ast.ts';
 import type { AccessExpr, ToolCallExpr } from '../syntax/astexpressions.ts';
-import { eachExpression, expressionsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
 import { replaced } from './apply.ts';
-import { type Failure, originOf } from './failedplace.ts';
+import { accessesIn, type Failure, insideOf, originOf } from './failedplace.ts';
 
 /** The group of the tools for patterns. */
 const GROUP = 'tool.regex';
@@ -33,8 +32,7 @@ function groupsOfAll(failure: Failure, item: string): readonly RawEdit[] {
   const loop = failure.around.findLast((stmt) => stmt.k === 'for' && stmt.item.name === item);
   const over = loop?.k === 'for' ? originOf(failure, loop.over) : undefined;
   if (loop?.k !== 'for' || over?.k !== 'tool' || !/^(?:regex\.findall|str\.findallregex)$/.test(shortName(over))) return [];
-  const inside = failure.stmts.filter(({ s, e }) => loop.s < s && e <= loop.e);
-  const edits = accessesIn(inside).flatMap(({ base, steps: [field, group] }): RawEdit[] => {
+  const edits = accessesIn(insideOf(loop, failure)).flatMap(({ base, steps: [field, group] }): RawEdit[] => {
     if (base.k !== 'name' || base.name !== item || field?.k !== 'field' || field.name !== 'groups') return [];
     if (group?.k !== 'index' || group.index.k !== 'num') return [];
     return [{ s: field.s, e: group.e, text: `[${group.index.v + 1}]` }];
@@ -94,13 +92,6 @@ export function ofOptional(failure: Failure, stmt: Stmt, { s, steps }: AccessExp
   if (![`${name} == nil`, `nil == ${name}`, `is_nil(${name})`, `no ${name}`, `not ${name}`].includes(cond)) return [];
   const call = `tool.map.Get(${failure.text.slice(s, missing.s)}, ${JSON.stringify(missing.name)}, {})`;
   return [{ s, e: missing.e, text: call }];
-}
-
-function accessesIn(stmts: readonly Stmt[]): readonly AccessExpr[] {
-  const found: AccessExpr[] = [];
-  for (const stmt of stmts)
-    for (const root of expressionsOf(stmt)) eachExpression(root, (expr) => expr.k === 'access' && found.push(expr));
-  return found;
 }
 
 /** `regex.find` for `tool.regex.Find`. */

@@ -2,8 +2,8 @@
 
 import type { CheckedFile, Failed } from '../lint/finding.ts';
 import type { Stmt } from '../syntax/ast.ts';
-import type { Expr } from '../syntax/astexpressions.ts';
-import { bodiesOf, eachStatement, loopNames, targetsOf } from '../syntax/walk.ts';
+import type { AccessExpr, Expr } from '../syntax/astexpressions.ts';
+import { allOf, bodiesOf, eachStatement, loopNames, targetsOf } from '../syntax/walk.ts';
 
 /** The part of a program that failed. */
 export interface Failure extends Pick<Failed, 'message' | 'hint'> {
@@ -33,4 +33,13 @@ export function onlyValue({ stmts }: Failure, variable: string): Expr | undefine
 /** The expression that gives a value: that of the only statement that sets its variable, or itself. */
 export function originOf(failure: Failure, expr: Expr): Expr | undefined {
   return expr.k === 'name' ? onlyValue(failure, expr.name) : expr;
+}
+
+/** The statements of a block, and those in them. */
+export function insideOf(block: Stmt | undefined, { stmts }: Failure): readonly Stmt[] {
+  return stmts.filter(({ s, e }) => block !== undefined && block.s < s && e <= block.e);
+}
+
+export function accessesIn(stmts: readonly Stmt[]): readonly AccessExpr[] {
+  return stmts.flatMap(allOf).filter((expr) => expr.k === 'access');
 }

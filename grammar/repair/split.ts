@@ -39,14 +39,14 @@ export function operatorAt(words: readonly Word[]): number {
   return -1;
 }
 
-/** The parts between commas outside of brackets. */
-export function separateAtCommas(words: readonly Word[]): readonly (readonly Word[])[] {
+/** The parts between commas, or between other marks, outside of brackets. */
+export function separateAtCommas(words: readonly Word[], marks: readonly string[] = [',']): readonly (readonly Word[])[] {
   const parts: Word[][] = [[]];
   let depth = 0;
   for (const word of words) {
     if ('([{'.includes(word.text)) depth++;
     if (')]}'.includes(word.text)) depth--;
-    if (word.text === ',' && depth === 0) parts.push([]);
+    if (marks.includes(word.text) && depth === 0) parts.push([]);
     else parts.at(-1)?.push(word);
   }
   return parts;
