@@ -33,13 +33,14 @@ export function compile({ root, groups }: Pattern): Program {
     return code.push(instruction) - 1;
   };
 
-  const optional = (lazy: boolean, body: () => void): void => {
+  /** Begins what may be skipped, and prefers to skip it if it is `lazy`. The result is called at its end. */
+  const skippable = (lazy: boolean): (() => void) => {
     const split = { op: 'split' as const, first: 0, second: 0 };
-    const at = emit(split);
-    body();
-    const end = code.length;
-    split.first = lazy ? end : at + 1;
-    split.second = lazy ? at + 1 : end;
+    const start = emit(split) + 1;
+    return () => {
+      split.first = lazy ? code.length : start;
+      split.second = lazy ? start : code.length;
+    };
   };
 
   const oneOrMore = (of: Node, lazy: boolean): void => {
@@ -51,17 +52,14 @@ export function compile({ root, groups }: Pattern): Program {
 
   const zeroOrMore = (of: Node, lazy: boolean): void => {
     // A body that can be empty must be tried once before it is skipped, to keep the order of preference.
-    if (isNullable(of)) {
-      optional(lazy, () => oneOrMore(of, lazy));
-      return;
+    const start = code.length;
+    const end = skippable(lazy);
+    if (isNullable(of)) oneOrMore(of, lazy);
+    else {
+      add(of);
+      emit({ op: 'jump', to: start });
     }
-    const split = { op: 'split' as const, first: 0, second: 0 };
-    const at = emit(split);
-    add(of);
-    emit({ op: 'jump', to: at });
-    const end = code.length;
-    split.first = lazy ? end : at + 1;
-    split.second = lazy ? at + 1 : end;
+    end();
   };
 
   const repeat = ({ of, least, most, lazy }: Extract<Node, { k: 'repeat' }>): void => {
@@ -72,16 +70,12 @@ export function compile({ root, groups }: Pattern): Program {
       return;
     }
     for (let each = 0; each < least; each++) add(of);
-    const splits: { readonly at: number; readonly split: { first: number; second: number } }[] = [];
+    const ends: (() => void)[] = [];
     for (let each = least; each < most; each++) {
-      const split = { op: 'split' as const, first: 0, second: 0 };
-      splits.push({ at: emit(split), split });
+      ends.push(skippable(lazy));
       add(of);
     }
-    for (const { at, split } of splits) {
-      split.first = lazy ? code.length : at + 1;
-      split.second = lazy ? at + 1 : code.length;
-    }
+    for (const end of ends) end();
   };
 
   const choice = (parts: readonly Node[]): void => {
@@ -91,14 +85,12 @@ export function compile({ root, groups }: Pattern): Program {
         add(part);
         break;
       }
-      const split = { op: 'split' as const, first: 0, second: 0 };
-      const at = emit(split);
-      split.first = at + 1;
+      const end = skippable(false);
       add(part);
       const jump = { op: 'jump' as const, to: 0 };
       emit(jump);
       jumps.push(jump);
-      split.second = code.length;
+      end();
     }
     for (const jump of jumps) jump.to = code.length;
   };
