@@ -10,7 +10,7 @@ import {
   type SourceTexts,
   SYNTAX,
 } from '../../report/index.ts';
-import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
+import { type CheckOptions, createRuntime } from '../../runtime/index.ts';
 import { nearestTool, Suggestions } from '../../tools/index.ts';
 import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
@@ -77,7 +77,7 @@ export async function check(names: readonly string[], flags: CheckFlags, termina
   if (flags.fix && names.includes(STDIN)) throw new UsageError('--fix changes files; it cannot change standard input');
   if (flags.fix) mustRewrite(names);
   const given = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
-  await using checker = await Checker.open(flags);
+  await using checker = await openChecker(flags);
   const first = await checker.check(given);
   const { sources, report, fixed } = flags.fix
     ? await fix({ sources: given, report: first }, (changed) => checker.check(changed), flags.proposed === true)
@@ -123,52 +123,33 @@ export async function examine(
   programs: readonly (readonly Source[])[],
   flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'> = {},
 ): Promise<Examination> {
-  await using checker = await Checker.open(flags);
+  await using checker = await openChecker(flags);
   const reports: CheckReport[] = [];
   for (const sources of programs) reports.push(await checker.check(sources));
   return { reports, standard: checker.standard };
 }
 
-/** Checks programs with the tools and the policy of the flags. */
-class Checker implements AsyncDisposable {
-  /** As in {@link Examination}. */
-  readonly standard: readonly string[] | null;
-  readonly #runtime: Runtime;
-  readonly #options: CheckOptions;
-  readonly #resources: AsyncDisposableStack;
+/** Checks programs. */
+interface Checker extends Pick<Examination, 'standard'>, AsyncDisposable {
+  check(sources: readonly Source[]): Promise<CheckReport>;
+}
 
-  private constructor(
-    runtime: Runtime,
-    options: CheckOptions,
-    standard: readonly string[] | null,
-    resources: AsyncDisposableStack,
-  ) {
-    this.#runtime = runtime;
-    this.#options = options;
-    this.standard = standard;
-    this.#resources = resources;
-  }
-
-  static async open(flags: SetupFlags & Pick<CheckFlags, 'global'>): Promise<Checker> {
-    await using opened = new AsyncDisposableStack();
-    const { tools, policy } = await readSetup(flags, opened);
-    const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));
-    const options: CheckOptions = {
-      globals: flags.global ?? [],
-      tools: flags.tools === undefined ? 'any' : 'registered',
-      policy: flags.tools !== undefined || flags.policy !== undefined,
-    };
-    const standard = flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null;
-    return new Checker(runtime, options, standard, opened.move());
-  }
-
-  check(sources: readonly Source[]): Promise<CheckReport> {
-    return this.#runtime.check(sources, this.#options);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#resources.disposeAsync();
-  }
+/** What checks programs with the tools and the policy of the flags. */
+async function openChecker(flags: SetupFlags & Pick<CheckFlags, 'global'>): Promise<Checker> {
+  await using opened = new AsyncDisposableStack();
+  const { tools, policy } = await readSetup(flags, opened);
+  const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));
+  const options: CheckOptions = {
+    globals: flags.global ?? [],
+    tools: flags.tools === undefined ? 'any' : 'registered',
+    policy: flags.tools !== undefined || flags.policy !== undefined,
+  };
+  const resources = opened.move();
+  return {
+    standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null,
+    check: (sources) => runtime.check(sources, options),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 /** The report of `check` as lines: what is wrong, and what is said of each file that parses. */

@@ -1,12 +1,12 @@
 import {
   type Action,
+  type CandidateResult,
   type EnvelopeError,
   envelopeOf,
   type KeyInfo,
   type Lint,
   type ProgressState,
   type TokenCode,
-  type TokenDetail,
   type UserdataError,
 } from '../../aeiou/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
@@ -120,17 +120,7 @@ export interface TurnPhase {
 }
 
 /** One line of OUTPUT that has the shape of a token, in the order of emission. */
-export interface CandidateRecord {
-  /** Line of OUTPUT, from 1. */
-  readonly line: number;
-  /** True when the token verified. */
-  readonly ok: boolean;
-  /** Code of the first check that failed; null when all checks passed. */
-  readonly code: TokenCode | null;
-  /** Which check within that code's family failed; null when none failed. */
-  readonly detail: TokenDetail | null;
-  /** The failure as a sentence; null when no check failed. */
-  readonly message: string | null;
+export interface CandidateRecord extends Pick<CandidateResult, 'line' | 'ok' | 'code' | 'detail' | 'message'> {
   /** Null for a token that did not verify, as are `kid` and `jti`. */
   readonly action: Action | null;
   /** Key that the token names; null when it cannot be read. */
