@@ -54,25 +54,30 @@ async function spawned(args: readonly string[], onText: (text: string) => void =
   return stdout + stderr;
 }
 
-/** Replaces a text of a source before it is loaded. */
-function grow({ file, text, instead }: Plant): void {
+/** Replaces a text of a source before it is loaded. The result says whether it was loaded since. */
+function grow({ file, text, instead }: Plant): () => boolean {
   const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   const parts = readFileSync(path, 'utf8').split(text);
   if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${text}`);
+  let isLoaded = false;
   registerHooks({
     load(url, context, next) {
       const loaded = next(url, context);
-      return url === `file://${path}` ? { ...loaded, source: parts.join(instead) } : loaded;
+      if (url !== `file://${path}`) return loaded;
+      isLoaded = true;
+      return { ...loaded, source: parts.join(instead) };
     },
   });
+  return () => isLoaded;
 }
 
 async function run(): Promise<SimulationFailure | null> {
   const planted = PLANTS.find(({ name }) => name === values.plant);
-  if (planted !== undefined) grow(planted);
-  else if (values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
+  if (planted === undefined && values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
+  const isLoaded = planted === undefined ? () => true : grow(planted);
   const { replaySchedule, simulate } = await import('../../src/testing/index.ts');
   const scenario = values.scenario === 'repair' ? (await import('./repair.ts')).repair : (await import('./shop.ts')).shop;
+  if (!isLoaded()) throw new Error(`${planted?.file} was loaded before the mistake was planted in it`);
   const { seed, hosts, sessions, faults } = values;
   if (seed !== undefined)
     return replaySchedule(scenario, {

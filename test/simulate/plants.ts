@@ -1,5 +1,5 @@
 // No module in which something is planted may be loaded with this one.
-import { INVARIANTS } from '../../src/testing/simulation/watch.ts';
+import { INVARIANTS } from '../../src/testing/simulation/invariants.ts';
 
 /** One mistake in a copy of the sources, and the invariant that finds it. */
 export interface Plant {
@@ -122,6 +122,7 @@ export const PLANTS: readonly Plant[] = [
     'nextTurn: state.nextTurn,\n    output',
     committed,
     once,
+    ends,
   ),
   plant('loop/after', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
   // The files of the log.
@@ -178,7 +179,7 @@ export const PLANTS: readonly Plant[] = [
     'loop/turn/attempt',
     'calls in doubt are made again',
     'const keeper = keep && new TurnKeeper(',
-    'const keeper = !keep && new TurnKeeper(',
+    'const keeper = undefined && new TurnKeeper(',
     kept,
   ),
   plant(

@@ -11,13 +11,14 @@ import { messageOf } from '../../wire/unknown.ts';
 import { Files } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { controllerIn, hostIn, type Shared } from './host.ts';
+import { INVARIANTS } from './invariants.ts';
 import { KEYS } from './keys.ts';
 import { Process, type Surroundings } from './process.ts';
 import { mixed, Random } from './random.ts';
 import type { EmptyStore } from './remotestore.ts';
 import type { Scenario, World, WorldView } from './scenario.ts';
 import { acting, Timeline } from './timeline.ts';
-import { INVARIANTS, type Violation, Watch } from './watch.ts';
+import { type Violation, Watch } from './watch.ts';
 
 /** The plan of one schedule. Equal plans of one scenario give equal schedules, event by event. */
 export interface Schedule {
