@@ -220,7 +220,7 @@ function firstRequest(step: Step, consultation: Consultation): TurnRequest {
   const before = startedIn(step);
   const attempts = before?.attempts ?? [];
   const rest = { ...(fuel === null ? {} : { fuel }), ...costLimit(money, consultation.agent) };
-  const whole = tighten(tighten(ownLimits(step), rest), tenant.limits);
+  const whole = ownLimits(step, rest, tenant.limits);
   const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   const earlier = before && earlierOf(before, consultation.input, limits, step.stepper.host.clock.now());
   return requestOf(step, consultation, limits, earlier);

@@ -87,8 +87,8 @@ export function isDangerous(step: Step): boolean {
 }
 
 /** This host's limits for one turn. */
-export function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
-  return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
+export function ownLimits({ stepper: { host, limits }, options }: Step, ...more: readonly LimitOptions[]): LimitValues {
+  return tighten(host.executor.limits, limits, options.limits ?? {}, ...more);
 }
 
 /**
@@ -123,7 +123,7 @@ export function continuedRequest(step: Step, point: WaitingTurn | KeptTurn): Tur
   const { state } = session;
   const { started } = point;
   const { attempts } = started;
-  const whole = tighten(ownLimits(step), started.limits);
+  const whole = ownLimits(step, started.limits);
   const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   const approved = approvedBefore(step, started);
   const consultation = storedReply(state, started, started.reply ?? '');
@@ -187,9 +187,11 @@ export function repairOf({ options, stepper }: Step): RepairOptions {
 export function plansFor({ stepper, session }: Step, started: StartedTurn | null, input: TurnInput): readonly SignedPlan[] {
   const { keyring, keys = keyring } = stepper.host;
   const { state } = session;
+  const { plans: stored = [] } = started ?? {};
+  if (stored.length === 0) return [];
   const first = firstWithProgram(started?.attempts ?? []);
   const program = programDigest(input);
-  return verifiedPlans(keys, { sid: state.sid, turn: state.nextTurn }, started?.plans ?? []).filter(
+  return verifiedPlans(keys, { sid: state.sid, turn: state.nextTurn }, stored).filter(
     (plan) => plan.attempt < first || plan.program === program,
   );
 }
@@ -286,11 +288,16 @@ function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | nul
 }
 
 /** The turn as the store keeps it. A turn that continues, or that takes another attempt, keeps the limits with which it began. */
-export function startedTurn(step: Step, request: TurnRequest, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
+export function startedTurn(
+  step: Step,
+  request: TurnRequest,
+  start: Omit<TurnStart, 'limits'> & Partial<TurnStart>,
+): StartedTurn {
+  const { startedAt, nonce } = start;
   const { sid, turn, attempt = 1, reply = null, agent = null, earlier, attempts = [] } = request;
   const before = startedIn(step);
   const isFirst = earlier === undefined && attempts.length === 0;
-  const limits = (isFirst ? null : before?.limits) ?? limitsOf(step, request);
+  const limits = (isFirst ? null : before?.limits) ?? start.limits ?? limitsOf(step, request);
   const suspended = (earlier === undefined ? null : before?.suspended) ?? null;
   const { instance: runner } = step.stepper.coordinator;
   const { plans, deaths } = before ?? {};

@@ -56,9 +56,12 @@ export function checkAmount(name: string, { min, max, unit }: Pick<LimitRow, 'mi
   return value;
 }
 
-/** The lower of the two, key by key: a fork or a turn can only tighten what its runtime allows. */
-export function tighten(outer: LimitValues, inner: LimitOptions): LimitValues {
-  return limitValues(({ key }) => Math.min(outer[key], inner[key] ?? Number.POSITIVE_INFINITY));
+/** The lowest of all, key by key: a fork or a turn can only tighten what its runtime allows. */
+export function tighten(outer: LimitValues, ...inner: readonly LimitOptions[]): LimitValues {
+  const tightened = { ...outer };
+  for (const each of inner)
+    for (const { key } of LIMITS) tightened[key] = Math.min(tightened[key], each[key] ?? Number.POSITIVE_INFINITY);
+  return tightened;
 }
 
 /** The defaults with a caller's values in their place; for the limits of a runtime. Throws {@link ConfigError}. */
