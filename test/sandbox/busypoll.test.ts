@@ -1,17 +1,27 @@
 // @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
-import { BusyPoll } from '../../src/sandbox/busypoll.ts';
+import { BusyPoll, QUICK_CALLS } from '../../src/sandbox/busypoll.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-/** Whether the event loop is kept awake after the second answer, with so many milliseconds between the first one and the next call. */
-function watches(cores: number, gapMs: number): boolean {
-  vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
+/** A script that has called so many times at once after an answer. */
+function quick(cores: number, calls: number): BusyPoll {
   const poll = new BusyPoll(cores);
   poll.onCall();
+  for (let call = 0; call < calls; call++) {
+    poll.onAnswer();
+    poll.onCall();
+  }
+  return poll;
+}
+
+/** Whether the event loop is kept awake after an answer, with so many milliseconds between the one before and the last of so many calls. */
+function watches(cores: number, gapMs: number, calls = QUICK_CALLS): boolean {
+  vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
+  const poll = quick(cores, calls - 1);
   poll.onAnswer();
   vi.advanceTimersByTime(gapMs);
   poll.onCall();
@@ -24,8 +34,9 @@ function watches(cores: number, gapMs: number): boolean {
   return watching;
 }
 
-it('watches for the next call of a script whose last one came at once, and of no other', () => {
+it('watches for the next call of a script whose last ones came at once, and of no other', () => {
   expect(watches(2, 0)).toBe(true);
+  expect(watches(2, 0, QUICK_CALLS - 1)).toBe(false);
   expect(watches(2, 5)).toBe(false);
 });
 
@@ -51,9 +62,7 @@ it('takes no core from other scripts that compute, and counts none that waits or
 
 it('ends soon when nothing comes', () => {
   vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
-  const poll = new BusyPoll(2);
-  poll.onAnswer();
-  poll.onCall();
+  const poll = quick(2, QUICK_CALLS);
   poll.onAnswer();
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(1);
