@@ -37,7 +37,22 @@ function watches(cores: number, gapMs: number, calls = QUICK_CALLS): boolean {
 it('watches for the next call of a script whose last ones came at once, and of no other', () => {
   expect(watches(2, 0)).toBe(true);
   expect(watches(2, 0, QUICK_CALLS - 1)).toBe(false);
-  expect(watches(2, 5)).toBe(false);
+  expect(watches(2, 5, QUICK_CALLS + 1)).toBe(false);
+});
+
+it('counts the quick calls of a script on after a slow one', () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
+  const poll = quick(2, QUICK_CALLS - 1);
+  for (const gapMs of [5, 0]) {
+    poll.onAnswer();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(gapMs);
+    poll.onCall();
+  }
+  poll.onAnswer();
+  expect(vi.getTimerCount()).toBe(1);
+  vi.runAllTimers();
+  poll.onEnd();
 });
 
 it('does not take the only core from the script it waits for', () => {
