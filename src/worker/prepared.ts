@@ -62,11 +62,16 @@ export class PreparedIsolates {
     return this.#ready.pop() ?? this.#make();
   }
 
-  /** Keeps an isolate under a number for a later run. Returns false when its heap has grown too much. */
-  keep(number: number, prepared: Prepared, heapMb: number): boolean {
-    if (prepared.heapBytes > MAX_KEPT_BYTES) return false;
-    this.#kept.set(number, { ...ready(prepared, true), heapMb });
-    return true;
+  /** Keeps an isolate under a number for a later run, or gives it up when its heap has grown too much. */
+  keep(number: number, prepared: Prepared, heapMb: number): void {
+    if (prepared.heapBytes > MAX_KEPT_BYTES) this.giveUp(prepared);
+    else this.#kept.set(number, { ...ready(prepared, true), heapMb });
+  }
+
+  /** Disposes of an isolate that should have been kept, and takes a step at once: the host relies on it and sends no `prepare`. */
+  giveUp(prepared: Prepared): void {
+    prepared.dispose();
+    this.step();
   }
 
   /** Disposes of kept isolates. */

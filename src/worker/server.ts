@@ -198,7 +198,9 @@ export class Server implements HostPort, GuestPorts {
     if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(input, parsed.trees);
     this.#sendResult(id, ended, input);
     if (ended.last) return true;
-    if (isolate === undefined || !run.isClean(ended) || !this.#isolates.keep(isolate, prepared, heap)) this.#spent = prepared;
+    if (isolate === undefined) this.#spent = prepared;
+    else if (run.isClean(ended)) this.#isolates.keep(isolate, prepared, heap);
+    else this.#isolates.giveUp(prepared);
     return false;
   }
 
