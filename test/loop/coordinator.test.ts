@@ -59,6 +59,56 @@ it('issue 43: a decision whose commit is slow to be answered is logged once, alt
   expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'HALT', reason: 'ERR_CANCELLED' }]);
 });
 
+/** A store with these open sessions, whose first decisions a dead process has stored and not logged, and the process `me`. */
+async function owing(...sids: readonly string[]) {
+  const all = await coordinated();
+  const { store, clock } = all;
+  const dead = controller({ store, clock, log: new FullLog() }).loop;
+  for (const sid of sids) {
+    await dead.open(USERDATA, sid);
+    await dead.step(sid, { agent: programAgent('continue') }).catch(() => {});
+  }
+  clock.ms += 60_000;
+  clock.elapsed += 60_000;
+  return all;
+}
+
+it.each([
+  ['looks into the log', 'tends', (own: SessionCoordinator) => own.tend(), ['a', 'b', 'c']],
+  ['looks into the log', 'ends one of them', (own: SessionCoordinator) => own.cancel('b'), ['a', 'b', 'c']],
+  ['looks into the log', 'begins a turn of one', (own: SessionCoordinator) => own.work.turn('b'), ['a', 'b', 'c']],
+  ['waits for the store', 'tends', (own: SessionCoordinator) => own.tend(), []],
+  ['waits for the store', 'ends one of them', (own: SessionCoordinator) => own.cancel('b'), ['a', 'c']],
+  ['waits for the store', 'begins a turn of one', (own: SessionCoordinator) => own.work.turn('b'), ['a', 'c']],
+])(
+  'decisions of sessions that are claimed together are logged once if the process, while it %s, %s',
+  async (when, _, act, got) => {
+    const { coordinator, store, log } = await owing('a', 'b', 'c');
+    const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const delayed = async <T>(answer: Promise<T>): Promise<T> => {
+      await answer;
+      begun.resolve();
+      await goesOn.promise;
+      return answer;
+    };
+    const [has, next] = [log.has.bind(log), store.next.bind(store)];
+    if (when === 'looks into the log') log.has = (...asked) => delayed(has(...asked));
+    else store.next = (...asked) => delayed(next(...asked));
+    const claimed = coordinator.next(8, { profiles: [''] });
+    await begun.promise;
+    const acted = act(coordinator);
+    await new Promise(setImmediate);
+    goesOn.resolve();
+    await acted;
+    expect((await claimed).map(({ state }) => state.sid)).toEqual(got);
+    const logged = log.entries.map(({ SID, turn_index }) => `${SID}${turn_index}`);
+    expect(logged).toEqual([...new Set(logged)]);
+    expect(logged).toEqual(expect.arrayContaining(got.map((sid) => `${sid}1`)));
+    // What is not to be driven is free for others.
+    for (const { sid, lease } of await store.list()) if (!got.includes(sid)) expect(lease).toBeNull();
+  },
+);
+
 it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
   const log = new MemoryLog();
   const { loop } = controller({ log });

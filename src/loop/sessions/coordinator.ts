@@ -113,9 +113,7 @@ export class SessionCoordinator {
     return this.#agreement.mustAgree(state);
   }
 
-  /**
-   * Claims the session and logs its unlogged decisions; a session that this process holds is as it left it. Throws as {@link SessionStore.claim} and the log do.
-   */
+  /** Claims the session and logs its unlogged decisions; one that this process holds is as it left it. Throws as the store and the log do. */
   async claim(sid: string): Promise<DrivenSession> {
     const until = this.#leases.end();
     const known = this.#known.get(sid);
@@ -130,23 +128,33 @@ export class SessionCoordinator {
     return this.store.claim(sid, this.#leases.lease);
   }
 
-  /** Claims sessions that are ready, as {@link claim} does. Throws as {@link SessionStore.next} and the log do. */
+  /** Claims sessions that are ready, as {@link claim} does, without those that are lost meanwhile. Throws as {@link SessionStore.next} and the log do. */
   async next(most: number, runnable: Runnable): Promise<readonly DrivenSession[]> {
     const until = this.#leases.end();
     const found = await this.store.next(this.#leases.lease, most, runnable);
-    const driven = await Promise.all(found.map((each) => this.#driven(each, until)));
-    for (const each of driven) this.#know(each);
-    return driven;
+    const driven = found.map(async (each) => {
+      const owes = each.unlogged.length > 0 || each.unloggedEnd !== null;
+      try {
+        using _alone = owes ? await this.work.alone(each.state.sid) : null;
+        return this.#know(await this.#driven(each, until));
+      } catch (error) {
+        if (!(error instanceof SessionLeasedError)) throw error;
+        await this.release(each);
+        return null;
+      }
+    });
+    return (await Promise.all(driven)).filter((each) => each !== null);
   }
 
   /** Remembers a session that this process holds, and forgets those that it could no longer go on with: the first ones. */
-  #know(session: DrivenSession): void {
+  #know(session: DrivenSession): DrivenSession {
     for (const [sid, { holding }] of this.#known) {
       if (this.#leases.isFresh(holding)) break;
       this.#known.delete(sid);
     }
     this.#known.delete(session.state.sid);
     this.#known.set(session.state.sid, session);
+    return session;
   }
 
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
@@ -181,9 +189,7 @@ export class SessionCoordinator {
     await this.store.logged(sid, turn, holding.fence, keep);
   }
 
-  /**
-   * Renews the lease until the result is disposed. Calls `onLost` once if the lease is lost or the end of the session is requested.
-   */
+  /** Renews the lease until the result is disposed. Calls `onLost` once if the lease is lost or the end of the session is requested. */
   hold({ holding }: DrivenSession, onLost: () => void): Disposable {
     this.#leases.hold(holding, onLost);
     return { [Symbol.dispose]: () => this.#leases.drop(holding.sid) };
