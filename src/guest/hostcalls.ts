@@ -63,6 +63,7 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   for (const { name, at: place, fields, labels } of branches) {
     machine.at = place;
     admitCall(machine, name, calls.length);
+    countCall(machine, name);
     // Each branch is a fork of its own, so no other call has its id.
     const carried = machine.flow?.callFields(labels) ?? '';
     calls.push(`{"seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, machine.newForkId())}${carried}}`);
@@ -90,7 +91,11 @@ function admitCall(machine: Machine, name: string, others = 0): void {
       same,
       `${excess(`the program called ${name}`, same, 'times', toolCallsPerTool)} of one tool`,
     );
-  machine.callsOf.set(name, same);
+}
+
+/** Counts a call of a tool that is written and about to be made: arguments that cannot be written fail, and the program may go on. */
+function countCall({ callsOf }: Machine, name: string): void {
+  callsOf.set(name, (callsOf.get(name) ?? 0) + 1);
 }
 
 const PROMPT_HINT = 'give the run standard input; to read until its end, put an on error block before the loop';
@@ -145,6 +150,7 @@ function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], name: st
   }
   const carried = flow?.callFields(flow.args) ?? '';
   const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}${carried}}`;
+  if (kind === 'tool') countCall(machine, name);
   const { reply, units } = converse(machine, frame, call, 1, kind === 'tool' ? 1 : 0);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
   if (flow !== null) {

@@ -149,6 +149,14 @@ endfunc
     expect(run(main(body), { limits: { toolBytes: 1 } })).toMatchObject({ error: { limit: 'toolBytes' }, toolCalls: 0 });
   });
 
+  it.each(['toolCalls', 'toolCallsPerTool'])('%s: a call whose arguments cannot be written does not count', (limit) => {
+    const fails = 'func fails(needs value) means\non error do\nclear_error\nendon\ncall tool.t.give(value)\nendfunc\n';
+    const deep = 'set deep = 1\nset n = 0\nwhile n < 600\nset deep = [deep]\nset n = n + 1\nendwhile\n';
+    const source = `${fails}${main(`${deep}call fails(deep)\ncall fails(deep)\ncall tool.t.give(1)`)}`;
+    const driven = run(source, { limits: { [limit]: 1 } });
+    expect(driven).toMatchObject({ error: null, toolCalls: 1, calls: [{ args: [1] }] });
+  });
+
   it('toolBytes: arguments as JSON, to the byte', () => {
     const call = main("call tool.t.retnil('é', 12)");
     const bytes = Buffer.byteLength('["é",12]');

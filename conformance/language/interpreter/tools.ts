@@ -46,6 +46,7 @@ export class Tools {
   call(call: ToolCall): Value {
     this.#admit(call);
     this.write(call);
+    this.#count(call);
     this.#machine.meter.spend(PRICE.host, call.at);
     const answer = this.#answerOf(call);
     this.#machine.meter.spendFor(replyText(answer).length, 'json', call.at);
@@ -57,7 +58,10 @@ export class Tools {
     if (calls.length === 0) return [];
     const { meter } = this.#machine;
     meter.bound('togetherCalls', calls.length, at);
-    for (const call of calls) this.#admit(call);
+    for (const call of calls) {
+      this.#admit(call);
+      this.#count(call);
+    }
     meter.spend(PRICE.host * calls.length, at);
     const answers = calls.map((call) => this.#answerOf(call));
     meter.spendFor(`{"t":"all","ends":[${answers.map(endText).join(',')}]}`.length, 'json', at);
@@ -99,7 +103,11 @@ export class Tools {
     const all = [...this.#countOf.values()].reduce((sum, each) => sum + each, 1);
     this.#machine.meter.bound('toolCalls', all, at);
     this.#machine.meter.bound('toolCallsPerTool', count, at);
-    this.#countOf.set(name, count);
+  }
+
+  /** Counts a call whose arguments are written. One whose arguments cannot be written is not made. */
+  #count({ name }: ToolCall): void {
+    this.#countOf.set(name, (this.#countOf.get(name) ?? 0) + 1);
   }
 
   #answerOf({ name, args, labels }: ToolCall): Answer {
