@@ -38,7 +38,7 @@ export class SessionCoordinator {
   readonly store: SessionStore;
   /** The clock of this process. */
   readonly clock: Clock;
-  /** Every claim of a session and what follows it is done within this. */
+  /** Every claim of one session and what follows it is done within this, and so is what {@link next} logs. */
   readonly work: SessionWork;
   /** Held by every turn of this process: shared by turns that may run together, or by one turn alone. */
   readonly turns: SharedLock;
