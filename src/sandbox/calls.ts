@@ -157,10 +157,10 @@ export class Calls {
     let reply: ClosingReply;
     try {
       reply = await answer();
+      if (!open.over && 'spent' in reply && reply.spent !== undefined) ledger.charge(reply.spent);
     } catch (error) {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
-    if (!open.over && 'spent' in reply && reply.spent !== undefined) ledger.charge(reply.spent);
     if (!open.over) ledger.chargeWork('work' in reply ? (reply.work ?? 0) : 0);
     open.reply(reply);
   }

@@ -73,6 +73,17 @@ describe('a call to the host', () => {
     expect(result.error?.message).toContain('BigInt');
   });
 
+  it('an answer that is none, or whose nested loop paid what is no amount, ends the run, typed', async () => {
+    for (const answer of ['null', '{"t":"ok","value":1,"spent":null}']) {
+      const { result } = await sandbox.run(
+        inputOf('call'),
+        handlers(async () => JSON.parse(answer)),
+      );
+      expect(result.error).toMatchObject({ kind: 'internal', code: 'ERR_WORKER' });
+      expect(result.error?.message).toContain("the host's handler of a call failed");
+    }
+  });
+
   it('leaves no timer behind: it would keep the host alive', async () => {
     const [set, clear] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
     expect((await sandbox.run(inputOf('call', {}, { toolMs: 12_345 }), handlers())).result.ok).toBe(true);
