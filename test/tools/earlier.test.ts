@@ -39,6 +39,20 @@ function following(journals: readonly (readonly JournalEntry[])[], onChanged: On
 }
 
 describe('the calls of an attempt after a failed one', () => {
+  it('count against its limit, however many an ask says that it made', async () => {
+    const spent = { fuel: 0, toolCalls: Number.MAX_SAFE_INTEGER, cpuMs: 0, turns: 1, tokens: 0 };
+    const { name: _, args: __, ...call }: Record<string, unknown> = { ...made(1, 'tool.log.add', []) };
+    const asked: JournalEntry = JSON.parse(
+      JSON.stringify({ ...call, kind: 'ask', model: 'm', prompt: 'p', options: null, spent }),
+    );
+    const bench = following([[asked]]);
+    expect(await bench.call('tool.log.Add', ['x'])).toMatchObject({
+      t: 'halt',
+      error: { code: 'ERR_QUOTA', limit: 'toolCalls' },
+    });
+    expect(ran).toEqual([]);
+  });
+
   it('take the recorded answer of the same call, and the tool does not run', async () => {
     const bench = following([[made(1, 'tool.mail.send', ['ada'])]]);
     expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'old 1' });

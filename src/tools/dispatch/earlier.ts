@@ -7,6 +7,7 @@ import type { MadeCallOf } from '../grant/bound.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
 import { grantable } from './callwords.ts';
 import { CallNumbers } from './numbers.ts';
+import type { MadeCalls } from './quotas.ts';
 import { type CallScript, callOf, type Known, type MadeCall } from './recorded.ts';
 
 /** What happens when an attempt makes another call of a tool that changes something, and has not taken the recorded one. */
@@ -32,8 +33,8 @@ export class EarlierCalls implements CallScript {
   readonly #byCall = new Map<string, Answer[]>();
   /** Numbers the calls of this attempt. */
   readonly numbers: CallNumbers;
-  /** The calls that the earlier attempts made, each by the canonical name of its tool. Those of nested loops have no name. */
-  readonly made: readonly (string | null)[];
+  /** The calls that the earlier attempts made. */
+  readonly made: readonly MadeCalls[];
 
   /** `journals` are those of the earlier attempts, the first attempt first. */
   constructor(journals: readonly (readonly JournalEntry[])[], tools: Pick<ToolView, 'lookup'>, onChanged: OnChanged) {
@@ -111,9 +112,9 @@ export class EarlierCalls implements CallScript {
 }
 
 /** The tool calls that stand behind an entry; none for an answer that was taken. */
-function madeCalls(entry: JournalEntry): readonly (string | null)[] {
+function madeCalls(entry: JournalEntry): readonly MadeCalls[] {
   if (entry.from !== undefined || entry.kind === 'prompt') return [];
-  return entry.kind === 'tool' ? [entry.name] : Array.from({ length: entry.spent?.toolCalls ?? 0 }, () => null);
+  return entry.kind === 'tool' ? [{ tool: entry.name, calls: 1 }] : [{ tool: null, calls: entry.spent?.toolCalls ?? 0 }];
 }
 
 /** The answers in the journals of earlier attempts, in the order in which the calls were made. */

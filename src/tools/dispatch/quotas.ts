@@ -9,6 +9,12 @@ const PAUSES_MS = [250, 1000, 4000] as const;
 /** The share of a time limit that these pauses may take. */
 const SHARE = 1 / 4;
 
+/** Calls of a tool by its canonical name, or of a nested loop's tools, which have none here. */
+export interface MadeCalls {
+  readonly tool: string | null;
+  readonly calls: number;
+}
+
 /**
  * The call limits of one run. The interpreter counts the calls of scripts itself; the host counts them too, together with the
  * calls that tools make and with those of nested loops. The first breach ends the run, even when a tool catches the exception.
@@ -26,11 +32,13 @@ export class CallQuotas {
   /** Whether no call of the run was tried again in vain. One outage must not take the time of every call. */
   #isPatient = true;
 
-  /** `earlier`: the calls of earlier attempts at the turn, by canonical names; they count too. */
-  constructor(limits: LimitValues, earlier: readonly (string | null)[] = []) {
+  /** `earlier`: the calls of earlier attempts at the turn; they count too. */
+  constructor(limits: LimitValues, earlier: readonly MadeCalls[] = []) {
     this.#limits = limits;
-    this.#scriptCalls = earlier.length;
-    for (const tool of earlier) if (tool !== null) this.#callsOf.set(tool, (this.#callsOf.get(tool) ?? 0) + 1);
+    for (const { tool, calls } of earlier) {
+      this.#scriptCalls += calls;
+      if (tool !== null) this.#callsOf.set(tool, (this.#callsOf.get(tool) ?? 0) + calls);
+    }
   }
 
   /** Why the run ends; null while no limit is breached. */
