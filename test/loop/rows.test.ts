@@ -99,6 +99,8 @@ describe('a row of a turn that waits, to which others have written', () => {
     [['earlier', 'run', 'sources'], [null]],
     [['earlier', 'run', 'globals'], []],
     [['earlier', 'run', 'events'], {}],
+    [['earlier', 'run', 'flow'], {}],
+    [['earlier', 'run', 'stopAt'], { fuel: 1, clock: 3 }],
   ])('%j = %j is damage, and the error names the session', (path, to) => {
     expect(read(path, to)).toThrow(StoreError);
     expect(read(path, to)).toThrow('the started turn of session "s" in the store cannot be read');

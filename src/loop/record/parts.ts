@@ -4,8 +4,10 @@ import { resolveLimits } from '../../sandbox/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { FlowInput } from '../../wire/labels.ts';
 import { usdProblem } from '../../wire/money.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
+import type { AskSpent, CallSite, EventInput, RunInput, TaggedJson, Variable } from '../../wire/protocol.ts';
 import { LAST_MS } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { FailedAttempt } from './record.ts';
@@ -28,6 +30,10 @@ export const RECORDED_LIMITS = mapOf(z.number()).transform((limits, context): Li
  * from anybody, so every part with which the loop goes on is checked.
  */
 
+/** A schema for each field of a type. A loose object takes fields that it does not name as they are. */
+type Fields<T> = { readonly [Key in keyof T]-?: z.ZodType };
+type Entry<Kind> = Extract<JournalEntry, { readonly kind: Kind }>;
+
 const count = z.int().min(0);
 const position = z.int().min(1);
 
@@ -47,7 +53,7 @@ const AT = z.looseObject({
   line: z.int(),
   column: z.int(),
   together: position.optional(),
-});
+} satisfies Fields<CallSite>);
 
 const asked = (value: z.ZodType) =>
   z.array(
@@ -83,6 +89,16 @@ const REFUSAL = z.looseObject({
   labels: CARRIED.optional(),
 });
 
+/** What a nested loop used. */
+const SPENT = z.looseObject({
+  fuel: count,
+  toolCalls: count,
+  cpuMs: z.number().min(0),
+  turns: count,
+  tokens: count,
+  cost: USD.optional(),
+} satisfies Fields<AskSpent>);
+
 /** The labels of what a turn has said. */
 export const SAID = z.looseObject({ output: CARRIED, scratchpad: CARRIED });
 
@@ -96,7 +112,7 @@ function entryOf(value: z.ZodType) {
       halted: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }),
     }),
   ]);
-  const call = z.looseObject({
+  const call = {
     seq: position,
     at: AT,
     outcome,
@@ -107,17 +123,25 @@ function entryOf(value: z.ZodType) {
     called: z.array(z.string()).optional(),
     refused: REFUSAL.optional(),
     flow: CALL_LABELS.optional(),
-  });
+  };
   return z.discriminatedUnion('kind', [
-    call.extend({
+    z.looseObject({
+      ...call,
       kind: z.literal('tool'),
       name: z.string(),
       args: z.array(value),
-      work: z.int().min(0).optional(),
+      work: count.optional(),
       cost: USD.optional(),
-    }),
-    call.extend({ kind: z.literal('prompt'), text: z.string() }),
-    call.extend({ kind: z.literal('ask'), model: z.string(), prompt: value, options: value }),
+    } satisfies Fields<Entry<'tool'>>),
+    z.looseObject({ ...call, kind: z.literal('prompt'), text: z.string() } satisfies Fields<Entry<'prompt'>>),
+    z.looseObject({
+      ...call,
+      kind: z.literal('ask'),
+      model: z.string(),
+      prompt: value,
+      options: value,
+      spent: SPENT.optional(),
+    } satisfies Fields<Entry<'ask'>>),
   ]);
 }
 
@@ -138,8 +162,10 @@ export const WAITING = z.looseObject({
   reason: z.string(),
   expiresIn: z.number().nullable(),
   ms: z.number().min(0),
+  allows: z.literal(true).optional(),
   answer: ANSWER_FORM.optional(),
-});
+  plan: z.unknown().optional(),
+} satisfies Fields<WaitingCall>);
 
 /** What a turn had done when it stopped. */
 export const EARLIER = z.looseObject({
@@ -152,20 +178,39 @@ export const EARLIER = z.looseObject({
   ranMs: z.number().min(0),
 });
 
-/** The input of a run. A record holds its limits apart. */
+const FLOW = z.looseObject({
+  program: NAMES,
+  globals: z.array(z.looseObject({ name: z.string(), path: NAMES, labels: NAMES })),
+  events: z.array(NAMES),
+} satisfies Fields<FlowInput>);
+
+/** The input of a run. A record holds its limits apart, and the host that executes it says how the run is measured and admitted. */
 export const RUN = z.looseObject({
   sources: z.array(z.looseObject({ name: z.string(), text: z.string() })),
   globals: VALUES,
   constants: VALUES.optional(),
   pure: z.array(z.string()).optional(),
-  variables: z.array(z.looseObject({ name: z.string(), value: VALUE })).optional(),
+  variables: z
+    .array(z.looseObject({ name: z.string(), value: VALUE, labels: NAMES.optional() } satisfies Fields<Variable>))
+    .optional(),
   call: z.looseObject({ name: z.string(), args: z.array(VALUE) }).nullable(),
-  events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: VALUE })),
+  events: z.array(
+    z.looseObject({
+      name: z.string(),
+      source: z.string(),
+      payload: VALUE,
+      id: z.string().optional(),
+      ts: z.number().optional(),
+    } satisfies Fields<EventInput>),
+  ),
   limits: RECORDED_LIMITS,
   forkId: z.string(),
   turn: z.boolean(),
   stdin: z.boolean(),
-});
+  redefine: z.boolean().optional(),
+  stopAt: z.looseObject({ fuel: count, clock: z.literal([1, 2]) }).optional(),
+  flow: FLOW.optional(),
+} satisfies Fields<Omit<RunInput, 'probe' | 'admission'>>);
 
 /** The answer to a call that waited. */
 export const COMPLETION = z.union([
@@ -242,8 +287,7 @@ export const JUDGED_NAMES = z.object({
     .optional(),
 });
 
-/** The checked fields of an attempt. */
-export const ATTEMPT_HEAD = z.looseObject({
+const ATTEMPT_HEAD = z.looseObject({
   end: z.enum(['rejected', 'failed', 'interrupted', 'rehearsed']),
   reply: z.string(),
   envelope: z.string(),
@@ -257,14 +301,15 @@ export const ATTEMPT_HEAD = z.looseObject({
   unreadable: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
   denied: z.looseObject({ tool: z.string(), message: z.string() }).nullable(),
   names: JUDGED_NAMES.optional(),
-  run: z.looseObject({}).nullable(),
+  run: RUN.omit({ limits: true }).nullable(),
   output: z.string(),
   scratchpad: z.string(),
   outputComplete: z.boolean(),
+  labels: SAID.optional(),
   whispers: z.array(z.unknown()),
   journal: z.array(ENTRY),
   usage: RECORDED_USAGE,
-});
+} satisfies Fields<FailedAttempt>);
 
 /** An attempt at a turn that did not decide it. */
 export const ATTEMPT: z.ZodType<FailedAttempt> = asItIs<FailedAttempt>(ATTEMPT_HEAD);

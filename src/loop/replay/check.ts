@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import { ATTEMPT_HEAD, ENTRY, JUDGED_NAMES, RECORDED_LIMITS, RUN } from '../record/parts.ts';
+import { ATTEMPT, ENTRY, JUDGED_NAMES, RECORDED_LIMITS, RUN } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
@@ -16,13 +16,12 @@ const judged = z.looseObject({
   fresh: z.array(z.boolean()),
   keys: z.array(z.object({ kid: z.string(), alg: z.enum(['Ed25519', 'HS256']), publicKey: z.string().nullable() })),
 });
-const run = RUN.omit({ limits: true }).nullable();
 const scene = z.looseObject({
   lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
   unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
   denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
   names: JUDGED_NAMES.optional(),
-  run,
+  run: RUN.omit({ limits: true }).nullable(),
   // A trial enforces the host's policies; the other facts are only compared.
   host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullable(),
   judged,
@@ -38,7 +37,7 @@ const EXECUTABLE = RECORD.pick({
 }).extend({
   inputs: RECORD.shape.inputs.extend({ limits: RECORDED_LIMITS, nonce, scene: scene.nullable() }),
   journal: z.array(ENTRY),
-  attempts: z.array(ATTEMPT_HEAD.extend({ run })).optional(),
+  attempts: z.array(ATTEMPT).optional(),
 });
 
 /** Why a record is malformed and cannot be executed; null when it can. */

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { functionAgent, type LoopResult, replaySession, replayTurn, type TurnRecord } from '../../../src/loop/index.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { resealed } from '../sessions.ts';
 import { type AskBench, askBench, envelope, replies, token } from './bench.ts';
 
 const DONE = token('done');
@@ -82,6 +83,21 @@ it('what was paid is part of what is compared: a record that says less differs i
   const replay = await replayTurn(elsewhere, { ...record, journal });
   expect(replay.verdict).toBe('changed');
   expect(replay.divergence).toMatchObject({ where: 'fuel', recorded: String(record.usage.fuel) });
+});
+
+it('what was paid for an ask must be amounts: a record with anything else is not executed', async () => {
+  await using bench = await askBench({ agents });
+  const { turns } = await run(bench, envelope('ask "deep", "go" into x', 'emit x', DONE));
+  const record = must(turns[0]);
+  await using elsewhere = await createRuntime({ concurrency: 1 });
+  for (const spent of [null, {}, { fuel: -1, toolCalls: 0, cpuMs: 0, turns: 1, tokens: 0 }]) {
+    const journal = record.journal.map((entry) => (entry.kind === 'ask' ? { ...entry, spent } : entry));
+    const forged: TurnRecord = JSON.parse(JSON.stringify({ ...record, journal }));
+    expect(await replayTurn(elsewhere, resealed(forged), { prev: null })).toMatchObject({
+      verdict: 'incomplete',
+      replayed: null,
+    });
+  }
 });
 
 it('model tokens of asks are tokens of the session, which bounds them', async () => {

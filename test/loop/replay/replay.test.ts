@@ -201,6 +201,10 @@ describe('replay', () => {
     expect(mended.turns[1]?.faults).toContainEqual({ part: 'seal', problem: 'moved' });
   });
 
+  it.each([null, 7, 'output', {}])('a record whose list of erased parts is %j is refused', (erased) => {
+    expect(() => readRecord(JSON.stringify({ ...records[0], erased }))).toThrow('a turn in the store cannot be read: erased: ');
+  });
+
   it('a record of another version is refused, and the message says what to do', () => {
     expect(() => readRecord(JSON.stringify({ ...records[0], version: 2 }))).toThrow(
       'a turn in the store cannot be read: version: the record has version 2; this release of neuroscript-runtime reads version 1. Use the release that wrote it',
@@ -214,6 +218,8 @@ describe('a record from anybody', () => {
     ['no time limit', 'inputs.limits.wallMs', null],
     ['a source that is none', 'inputs.scene.run.sources', [{}]],
     ['a global that is no value', 'inputs.scene.run.globals.shared', { $num: 'one' }],
+    ['labels that are none', 'inputs.scene.run.flow', { program: 1 }],
+    ['a place to stop that is none', 'inputs.scene.run.stopAt', null],
     ['a call of no kind', 'journal.0.kind', 'system'],
     ['a result that is no value', 'journal.0.outcome.value', { $bytes: 7 }],
     ['a key of small order', 'inputs.scene.judged.keys.0.publicKey', 'A'.repeat(43)],
