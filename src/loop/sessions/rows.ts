@@ -90,9 +90,13 @@ const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), s
 const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
 const PUBLIC_WAITING = asItIs<Waiting>(PUBLIC_HEAD);
 
-/** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
+/** The part of a record that is checked when it is read: what a seal needs, too. Code that executes or shows a record checks the fields that it uses. */
 const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true, journal: true, erased: true, seal: true })
-  .extend({ startedAt: DATE, inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
+  .extend({
+    startedAt: DATE,
+    inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose(),
+    attempts: z.array(RECORD.pick({ journal: true }).loose()).optional(),
+  })
   .loose();
 const STORED_RECORD = asItIs<TurnRecord>(RECORD_HEAD);
 

@@ -201,8 +201,18 @@ describe('replay', () => {
     expect(mended.turns[1]?.faults).toContainEqual({ part: 'seal', problem: 'moved' });
   });
 
-  it.each([null, 7, 'output', {}])('a record whose list of erased parts is %j is refused', (erased) => {
-    expect(() => readRecord(JSON.stringify({ ...records[0], erased }))).toThrow('a turn in the store cannot be read: erased: ');
+  it.each([
+    ['erased', null],
+    ['erased', 'output'],
+    ['erased', {}],
+    ['attempts', null],
+    ['attempts', [[]]],
+    ['attempts', [{}]],
+    ['attempts', [{ journal: 7 }]],
+  ])('a record whose %s is %j is refused, because no seal can be made of it', (field, value) => {
+    expect(() => readRecord(JSON.stringify({ ...records[0], [field]: value }))).toThrow(
+      `a turn in the store cannot be read: ${field}`,
+    );
   });
 
   it('a record of another version is refused, and the message says what to do', () => {
