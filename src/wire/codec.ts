@@ -187,7 +187,13 @@ class Encoder {
     if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
     const symbol = Object.getOwnPropertySymbols(value)[0];
     if (symbol !== undefined) this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
-    return Object.entries(value);
+    const entries: [string, unknown][] = [];
+    for (const key of Object.keys(value)) {
+      const item: unknown = Reflect.get(value, key);
+      // The values of a map that is refused for its number of keys are not read.
+      if (item !== undefined && entries.push([key, item]) > this.#maxKeys) break;
+    }
+    return entries;
   }
 
   *inPieces(value: unknown): Pieces<TaggedJson> {

@@ -240,5 +240,9 @@ it('issue 44, finding 1: what is counted of a result when it comes is never more
   ];
   for (const value of values) expect(leastBytes(value)).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(encode(value))));
   expect(leastBytes(circle)).toBeLessThan(100);
+  let read = 0;
+  const counted = { enumerable: true, get: () => ++read };
+  leastBytes(Object.defineProperties({}, Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, counted]))));
+  expect(read).toBeLessThan(5000);
   expect(leastBytes('x'.repeat(1000))).toBe(1000);
 });

@@ -105,6 +105,14 @@ it.each<[string, unknown]>([
   );
 });
 
+it('the values of a map that is refused for its keys are not read beyond them', () => {
+  let read = 0;
+  const counted = { enumerable: true, get: () => ++read };
+  const wide = Object.defineProperties({}, Object.fromEntries(many(2 * MAX_MAP_KEYS, (index) => [`k${index}`, counted])));
+  expect(() => encode(wide, 1e9, MAX_FRAME_VALUES)).toThrow(`a map has more than ${MAX_MAP_KEYS} keys`);
+  expect(read).toBe(MAX_MAP_KEYS + 1);
+});
+
 it('a map may have so many keys, and typed arrays and maps of JavaScript are read in pieces too', () => {
   const full = Object.fromEntries(many(MAX_MAP_KEYS, (index) => [`k${index}`, 0]));
   expect(done(encodeInPieces(full, 1e9, MAX_FRAME_VALUES)).pieces).toBeGreaterThan(5);

@@ -218,11 +218,22 @@ export function leastBytes(result: unknown): number {
     if (ArrayBuffer.isView(value)) return 'length' in value ? Number(value.length) : 1;
     around.add(value);
     let bytes = 2;
-    for (const item of isList(value) ? value : value instanceof Map ? value.values() : Object.values(value)) {
-      if (left < 0) break;
+    const add = (item: unknown): void => {
       // A map leaves such an entry out.
       if (item === undefined) left -= 1;
       else bytes += bytesOf(item);
+    };
+    if (isList(value) || value instanceof Map) {
+      for (const item of value.values()) {
+        if (left < 0) break;
+        add(item);
+      }
+    } else {
+      // A list of all keys or values would take long for an object with many.
+      for (const key in value) {
+        if (left < 0) break;
+        add(Reflect.get(value, key));
+      }
     }
     around.delete(value);
     return bytes;
