@@ -11,7 +11,7 @@ import { within } from './terminal.ts';
 const commandsIn = (help: string): string[] =>
   [...(/^Commands:\n([\s\S]*?)\n\n/m.exec(`${help}\n`)?.[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
 
-it('the help of every command fits 80 columns', async () => {
+it('the help of every command fits 80 columns, and names arguments in capitals, as messages do', async () => {
   const { stdout: top } = await within(['--help']);
   const all = [['--help']];
   for (const name of commandsIn(top).filter((each) => !['help', 'gate'].includes(each))) {
@@ -20,12 +20,15 @@ it('the help of every command fits 80 columns', async () => {
   }
   expect(all.length).toBeGreaterThan(30);
   const long: string[] = [];
+  const small: string[] = [];
   for (const argv of all) {
     const { code, stdout, stderr } = await within(argv);
     expect({ argv, code, stderr }).toEqual({ argv, code: 0, stderr: '' });
     long.push(...linesOf(stdout).filter((line) => line.length > 80));
+    const usage = (linesOf(stdout)[0] ?? '').replace(/\[(options|command)\]/g, '');
+    if (/[<[][^\]>]*[a-z]/.test(usage)) small.push(usage);
   }
-  expect(long).toEqual([]);
+  expect([long, small]).toEqual([[], []]);
   for (const argv of [['--help'], ['loop', '--help'], ['gate', 'execute', '--help']])
     expect(linesOf((await within(argv, { columns: 60 })).stdout).filter((line) => line.length > 60)).toEqual([]);
 });

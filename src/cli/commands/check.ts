@@ -58,7 +58,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .command('check')
     .summary('find mistakes without running anything')
     .description('Shows syntax errors, likely mistakes, and the fuel that each block takes, without running anything.')
-    .argument('<files...>', "program files; '-' is standard input")
+    .argument('<FILE...>', "program files; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
     .option('--global <NAME>', 'a global that the program will find, also as NAME=JSON (repeatable)', repeatable(globalName))

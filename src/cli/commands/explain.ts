@@ -16,7 +16,7 @@ export function addExplain(program: Command, execute: Execute): void {
     .command('explain')
     .summary('explain an error code')
     .description('Shows what an error code means and what to do about it; without a code, lists all of them.')
-    .argument('[code]', 'a code or the name of an error: NS14, ERR_QUOTA, DivisionByZero')
+    .argument('[CODE]', 'a code or the name of an error: NS14, ERR_QUOTA, DivisionByZero')
     .option('--json', 'print an object with code, title and page; without a code, a list of codes and titles')
     .action(execute(explain));
 }

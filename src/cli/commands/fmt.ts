@@ -24,7 +24,7 @@ export function addFmt(program: Command, execute: Execute): void {
     .command('fmt')
     .summary('format programs')
     .description('Rewrites program files in their canonical layout and lists those that changed.')
-    .argument('<files...>', "program files, or folders with all *.ns below; '-' is standard input")
+    .argument('<FILE...>', "program files, or folders with all *.ns below; '-' is standard input")
     .option('--check', 'change nothing; list what would change')
     .addHelpText('after', DETAILS)
     .action(execute(fmt));

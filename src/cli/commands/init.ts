@@ -24,7 +24,7 @@ export function addInit(program: Command, execute: Execute): void {
     .command('init')
     .summary('write a project to start from')
     .description('Writes a project that runs: tools, policy, program, test, agent and README.')
-    .argument('[dir]', 'where; made if it is missing', '.')
+    .argument('[DIR]', 'where; made if it is missing', '.')
     .option('--service', 'with a Fastify service')
     .addHelpText('after', DETAILS)
     .action(execute(init));
