@@ -92,7 +92,7 @@ export async function verifyReceipt(
     const { divergence } = replay;
     // Without its calls, a turn that was halted shows nothing that could be judged.
     const verdict = replay.verdict === 'incomplete' && missing.length > 0 ? 'withheld' : replay.verdict;
-    if (verdict === 'incomplete' && record.inputs.scene !== null)
+    if (verdict === 'malformed' || (verdict === 'incomplete' && record.inputs.scene !== null))
       found.push(`turn ${decided.turn} cannot be executed: ${replay.why}`);
     const why =
       divergence === null ? replay.why : `${divergence.where}: recorded ${divergence.recorded}, now ${divergence.replayed}`;

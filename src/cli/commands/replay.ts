@@ -224,6 +224,7 @@ const WORDS: Readonly<Record<TurnReplay['verdict'], string>> = {
   prefix: 'same as far as it went before it was stopped',
   verified: 'decision verified, not executed',
   incomplete: 'cannot be executed again',
+  malformed: 'MALFORMED RECORD',
   erased: 'erased, and otherwise as it was sealed',
   differs: 'DIFFERS',
   changed: 'CHANGED RECORD',

@@ -84,6 +84,9 @@ export async function replaySession(
   return replayRecorded(runtime, source, typeof sidOrOptions === 'string' ? options : sidOrOptions);
 }
 
+/** The verdicts on a record that does not say what happened. */
+const WRONG: ReadonlySet<TurnReplay['verdict']> = new Set(['differs', 'malformed', 'changed']);
+
 async function replayRecorded(
   runtime: Runtime,
   { sid, head, turns, redacted = [], damaged = new Map(), faults = [] }: RecordedSession,
@@ -108,7 +111,7 @@ async function replayRecorded(
       }),
     );
   }
-  const ok = broken.length === 0 && replays.every(({ verdict }) => verdict !== 'differs' && verdict !== 'changed');
+  const ok = broken.length === 0 && replays.every(({ verdict }) => !WRONG.has(verdict));
   return { sid, turns: replays, broken, ok };
 }
 

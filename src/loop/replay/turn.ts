@@ -13,7 +13,8 @@ import { keyFault, secretKeys, verifyDecision } from './verify.ts';
  * - `same`: every byte is as recorded.
  * - `differs`: `divergence` is the first difference.
  * - `prefix`: the turn was killed at an unknown moment, and both outputs agree as far as both go.
- * - `incomplete`: the record cannot be executed; `why` says why.
+ * - `incomplete`: the record lacks what an execution needs, or needs more than this host allows; `why` says what.
+ * - `malformed`: the record has what no record of this runtime has, and is not executed; `why` says what.
  * - `verified`: the record was redacted and not executed, but its tokens lead to its decision.
  * - `erased`: the content of the turn was erased, and nothing else of the record changed.
  * - `changed`: the record is not as it was sealed, in the parts that `faults` names.
@@ -24,7 +25,7 @@ export interface TurnReplay {
   /** Number of the turn, from 1. */
   readonly turn: number;
   /** The outcome of executing the turn again. */
-  readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'erased' | 'changed';
+  readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'malformed' | 'erased' | 'changed';
   /** Why the record cannot be executed; null when it can. */
   readonly why: string | null;
   /** The parts that are not as they were sealed; empty for a whole record. */
@@ -49,7 +50,7 @@ export interface ReplayOptions extends ExecutionOptions {
 
 /**
  * Executes a recorded turn again, in a fresh sandbox of `runtime` and only from its recorded inputs: it calls no tool, reads no
- * clock and mints no token. A malformed record is `incomplete`. Rejects with `RuntimeClosedError` and `BusyError`.
+ * clock and mints no token. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
   const faults = sealFaults(record, options.prev === undefined ? record.seal.prev : options.prev);
@@ -67,12 +68,14 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   });
   if (record.erased !== undefined) return end('erased', { why: `erased: ${record.erased.join(', ')}` });
   const malformed = malformation(record) ?? keyFault(record);
-  if (malformed !== null) return end('incomplete', { why: malformed });
-  if (options.redacted !== undefined && options.redacted.length > 0) {
-    const redacted = `redacted: ${options.redacted.join(', ')}`;
+  const { redacted = [] } = options;
+  // What redaction leaves in the place of a part may have another form.
+  if (malformed !== null) return end(redacted.length > 0 ? 'incomplete' : 'malformed', { why: malformed });
+  if (redacted.length > 0) {
+    const why = `redacted: ${redacted.join(', ')}`;
     const decided = scene === null ? null : verifyDecision(record, scene, options.keys);
-    if (decided === null) return end('incomplete', { why: redacted });
-    return end(decided.divergence === null ? 'verified' : 'differs', { ...decided, why: redacted });
+    if (decided === null) return end('incomplete', { why });
+    return end(decided.divergence === null ? 'verified' : 'differs', { ...decided, why });
   }
   const attempts = await replayAttempts(runtime, record, options);
   const wrong = attempts.find(({ verdict }) => verdict === 'differs');

@@ -94,7 +94,7 @@ it('what was paid for an ask must be amounts: a record with anything else is not
     const journal = record.journal.map((entry) => (entry.kind === 'ask' ? { ...entry, spent } : entry));
     const forged: TurnRecord = JSON.parse(JSON.stringify({ ...record, journal }));
     expect(await replayTurn(elsewhere, resealed(forged), { prev: null })).toMatchObject({
-      verdict: 'incomplete',
+      verdict: 'malformed',
       replayed: null,
     });
   }

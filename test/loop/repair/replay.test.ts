@@ -155,7 +155,7 @@ describe('the replay of a turn with several attempts', () => {
     });
     const malformed = forged(record, 1, ({ run }) => ({ run: run && { ...run, forkId: JSON.parse('7') } }));
     expect(await replayTurn(replaying, malformed)).toMatchObject({
-      verdict: 'incomplete',
+      verdict: 'malformed',
       why: expect.stringContaining('attempts.1.run.forkId'),
       attempts: [],
     });

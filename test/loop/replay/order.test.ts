@@ -89,7 +89,7 @@ it('A3-2-7: another order in the record is a difference', async () => {
 
 it('a record with one key twice is malformed, and nothing of it is executed', async () => {
   const twice = changed((text) => text.replace('"args":[{"$10":1,', '"args":[{"10":1,"$10":1,'));
-  expect(await replayTurn(replaying, twice)).toMatchObject({ verdict: 'incomplete', why: expect.stringContaining('malformed') });
+  expect(await replayTurn(replaying, twice)).toMatchObject({ verdict: 'malformed', why: expect.stringContaining('malformed') });
 });
 
 it('redaction knows a key by its own name, and leaves no name that is none', () => {
@@ -99,10 +99,10 @@ it('redaction knows a key by its own name, and leaves no name that is none', () 
 });
 
 it.each([7, {}, { judged: 7 }, { judged: { keys: [null] } }])(
-  '18: a record with the scene %j is incomplete, and names no key',
+  '18: a record with the scene %j is malformed, and names no key',
   async (scene) => {
     const altered = changed((text) => JSON.stringify({ ...JSON.parse(text), inputs: { ...JSON.parse(text).inputs, scene } }));
-    expect(await replayTurn(replaying, altered)).toMatchObject({ verdict: 'incomplete', unverified: [] });
+    expect(await replayTurn(replaying, altered)).toMatchObject({ verdict: 'malformed', unverified: [] });
     const altering = { read: (sid: string) => kept.read(sid), turns: async () => [altered] };
     expect(await exportSession(altering, 's')).toMatchObject({ keys: [] });
   },

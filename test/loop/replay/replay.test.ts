@@ -237,7 +237,10 @@ describe('a record from anybody', () => {
   ])('is not executed with %s', async (_what, path, value) => {
     const [first] = copy(([record]) => record !== undefined && set(record, path, value));
     if (first === undefined) throw new Error('no record');
-    expect(await replayTurn(replaying, resealed(first))).toMatchObject({ verdict: 'incomplete', replayed: null });
+    const record = resealed(first);
+    expect(await replayTurn(replaying, record)).toMatchObject({ verdict: 'malformed', replayed: null });
+    const session = await replaySession(replaying, { sid: record.sid, head: record.seal.hash, turns: [record] });
+    expect([session.ok, session.broken]).toEqual([false, []]);
   });
 });
 
