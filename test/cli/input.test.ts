@@ -70,7 +70,7 @@ describe('bad input is one clear sentence and exit 2', () => {
     [['run', 'ok.ns', '--arg', '1'], /--arg .*--call/],
     [['run', 'ok.ns', '--call', 'f', '--arg', 'x'], /--arg: 'x' is not JSON/],
     [['run', 'ok.ns', '--event', 'e=x'], /--event e: 'x' is not JSON/],
-    [['check'], /files/i],
+    [['check'], /FILE is missing/],
     [['check', 'missing.ns'], /cannot read missing\.ns/],
     [['explain', 'NS9999'], /unknown error code 'NS9999'/],
     [['explain', 'ERR_QUOTE'], /did you mean ERR_QUOTA\?/],
