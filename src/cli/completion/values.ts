@@ -22,7 +22,6 @@ const FILES: Source = { paths: 'files' };
 /** Where the values of placeholders come from. Any other placeholder stands for a value that only the user knows. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   FILE: FILES,
-  files: FILES,
   ENVELOPE: FILES,
   POLICY: FILES,
   STORE: FILES,
@@ -30,11 +29,10 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   SERVER: FILES,
   COMMAND: FILES,
   DIR: { paths: 'folders' },
-  dir: { paths: 'folders' },
   SID: { paths: 'none', words: sessions },
   'SID:TURN': { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
-  code: { paths: 'none', words: codesAndTitles },
+  CODE: { paths: 'none', words: codesAndTitles },
   NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []), anyCase: true },
   TOOL: { paths: 'none', words: toolNames, anyCase: true },
   PATTERN: { paths: 'none', words: toolNames, anyCase: true },

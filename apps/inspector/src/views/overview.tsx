@@ -157,6 +157,7 @@ const VERDICTS: Readonly<Record<ReplayView['verdict'], string>> = {
   prefix: 'The turn agrees as far as its record goes: its worker was killed.',
   verified: 'The tokens verify again. The program was not executed.',
   incomplete: 'The record is not sufficient to execute the turn again.',
+  malformed: 'The record has what no record of this runtime has. The program was not executed.',
   erased: 'Parts of the record are erased.',
   changed: 'The record was changed after it was sealed.',
 };
