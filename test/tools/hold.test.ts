@@ -240,6 +240,9 @@ it('issue 44, finding 1: what is counted of a result when it comes is never more
   ];
   for (const value of values) expect(leastBytes(value)).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(encode(value))));
   expect(leastBytes(circle)).toBeLessThan(100);
+  // What is not of the value itself does not count, and what it has beside its items does not hide them.
+  expect(leastBytes(Object.create({ inherited: 'x'.repeat(100) }))).toBe(2);
+  expect(leastBytes(Object.assign(['x'.repeat(100)], { values: 1 }))).toBe(102);
   let read = 0;
   const counted = { enumerable: true, get: () => ++read };
   leastBytes(Object.defineProperties({}, Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, counted]))));

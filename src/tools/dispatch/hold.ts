@@ -224,7 +224,7 @@ export function leastBytes(result: unknown): number {
       else bytes += bytesOf(item);
     };
     if (isList(value) || value instanceof Map) {
-      for (const item of value.values()) {
+      for (const item of isList(value) ? value : value.values()) {
         if (left < 0) break;
         add(item);
       }
@@ -232,7 +232,7 @@ export function leastBytes(result: unknown): number {
       // A list of all keys or values would take long for an object with many.
       for (const key in value) {
         if (left < 0) break;
-        add(Reflect.get(value, key));
+        if (Object.hasOwn(value, key)) add(Reflect.get(value, key));
       }
     }
     around.delete(value);
