@@ -170,6 +170,14 @@ describe('a receipt (issue 23)', () => {
         turns: [{ verdict: 'same' }, { verdict: 'differs' }],
       });
     }
+    const [one, two] = records;
+    if (one === undefined || two === undefined) expect.fail('two turns');
+    const odd: TurnRecord = { ...two, inputs: { ...two.inputs, nonce: 'none', scene: null } };
+    expect(await verifyReceipt(runtime, issueReceipt(state, [one, odd], key, 0), key)).toMatchObject({
+      ok: false,
+      faults: [expect.stringContaining('turn 2 cannot be executed: it is malformed: inputs.nonce')],
+      turns: [{ verdict: 'same' }, { verdict: 'malformed' }],
+    });
     const gap = issueReceipt(state, records.slice(1), key, 0);
     expect(await verifyReceipt(runtime, gap, key)).toMatchObject({ ok: false, faults: ['turn 1 is missing'] });
     expect(faultsOf(formatReceipt(issueReceipt(state, records, generateReceiptKey('auditor'), 0)))).toEqual([
