@@ -31,6 +31,9 @@ interface OperatorRun {
 
 /** Turns `a op b op c …`, as it is read, into nodes by precedence: one flat node for each run of one level. */
 export class Chain {
+  /** See `Token.living`. */
+  static readonly living = new Chain({ k: 'nil', s: 0, e: 3 });
+
   /** Runs without their last right operand, loosest first. */
   readonly #runs: OperatorRun[] = [];
   #operand: Expr;

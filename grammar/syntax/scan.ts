@@ -63,6 +63,9 @@ const foreignValues: ReadonlyMap<string, TokenType> = new Map(
 );
 
 class Scanner {
+  /** See {@link Token.living}. */
+  static readonly living = new Scanner('', false);
+
   readonly #text: string;
   readonly #doubleBrackets: boolean;
   readonly #sink = new TokenSink();

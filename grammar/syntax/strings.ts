@@ -182,6 +182,9 @@ export const symbols: ReadonlyMap<string, string> = new Map([
 
 /** Finds the ends of the parts of one template body. */
 export class PartFinder {
+  /** See `Token.living`. */
+  static readonly living = new PartFinder('');
+
   readonly #body: string;
   // A quote that is not closed on its line begins no literal. These fields remember up to where each kind of quote is not
   // closed, so that no text is searched twice.

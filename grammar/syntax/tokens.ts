@@ -145,6 +145,12 @@ export const operandEnds: ReadonlySet<TokenType> = new Set([
 
 /** A token of the lexer. Offsets count UTF-16 units of the cleaned source; `endOffset` is inclusive, as Chevrotain wants it. */
 export class Token implements IToken {
+  /**
+   * V8 drops compiled code when the last object of a shape in it dies. An object that lives on keeps the lexer's and parser's code, of
+   * which otherwise every collection of garbage between two texts would take most.
+   */
+  static readonly living = new Token(Newline, '\n', 0, 1);
+
   readonly image: string;
   readonly startOffset: number;
   readonly endOffset: number;
