@@ -1,6 +1,7 @@
-import type { Block, ErrorHandler, Stmt } from '../../grammar/index.ts';
+import type { ErrorHandler, Stmt } from '../../grammar/index.ts';
 import { ERROR_VARIABLES } from '../../grammar/vocabulary/builtins.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
+import type { GuestBlock } from '../wire/protocol.ts';
 import type { Context } from './context.ts';
 import type { Exec } from './frame.ts';
 import { checkEvalDepth } from './invoke.ts';
@@ -11,17 +12,15 @@ import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
 import { compileCounting } from './superinstructions.ts';
 
 /** Compiles a block. With a handler in or around it, the block recovers from errors. */
-export function compileBlock(context: Context, block: Block): Exec {
+export function compileBlock(context: Context, block: GuestBlock): Exec {
   const { machine, entering } = context;
   context.entering = false;
   const outer = context.guard;
   const own = block.onError === undefined ? null : new Guard(block.onError);
   context.guard = own ?? outer;
   const steps: Step[] = [];
-  for (const stmt of block.stmts) {
-    const step = compileStep(context, stmt);
-    if (step !== null) steps.push(step);
-  }
+  compileSteps(context, block.stmts, steps);
+  if (block.more !== undefined) for (const part of block.more) compileSteps(context, context.file.statements(part), steps);
   const [first] = steps;
   if (entering && first !== undefined) {
     context.entryFuel = first.fuel;
@@ -35,6 +34,13 @@ export function compileBlock(context: Context, block: Block): Exec {
   }
   const all = machine.probe === null ? steps : probedSteps(machine, machine.probe, steps, entering ? context.entryFuel : 0);
   return nearest === null ? plainBlock(machine, paired(machine, all)) : guardedBlock(machine, all, nearest, own);
+}
+
+function compileSteps(context: Context, stmts: readonly Stmt[], steps: Step[]): void {
+  for (const stmt of stmts) {
+    const step = compileStep(context, stmt);
+    if (step !== null) steps.push(step);
+  }
 }
 
 /** Statements that tell the probe when they begin and end. `prepaid`: fuel of the first one, which the call of its procedure has paid. */

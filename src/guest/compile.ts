@@ -1,5 +1,6 @@
-import type { Block, Expr } from '../../grammar/index.ts';
+import type { Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
+import type { GuestBlock } from '../wire/protocol.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Linkage, type UnitKind } from './context.ts';
 import type { FramePlace } from './errors.ts';
@@ -39,7 +40,7 @@ export interface CompileContext {
 /** One block, and the place of the procedure, handler or command block that it is the body of. */
 export interface Body {
   readonly place: FramePlace;
-  readonly block: Block;
+  readonly block: GuestBlock;
 }
 
 /** Compiles a procedure or event handler. The first `last` in it makes it compile again, this time keeping the values for `last`. */

@@ -1,5 +1,6 @@
 import type { Block, Expr, ForStmt, SetStmt, Stmt, Target, TogetherStmt } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
+import type { GuestBlock } from '../wire/protocol.ts';
 import type { Eval, Exec, Frame } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
@@ -24,7 +25,7 @@ export interface Compilers {
   stmt(context: Context, stmt: Stmt): Exec;
   block(context: Context, block: Block): Exec;
   /** The block of a procedure, a handler or a command block. */
-  body(context: Context, block: Block): Exec;
+  body(context: Context, block: GuestBlock): Exec;
   targets(context: Context, stmt: SetStmt): Store;
   target(context: Context, target: Target): Store;
   /** Whether compiled code may read the slot of a variable itself. */

@@ -1,6 +1,6 @@
-import type { Block, LineTable } from '../../grammar/index.ts';
+import type { Block, LineTable, Stmt } from '../../grammar/index.ts';
 import { type Position, positionAt } from '../../grammar/syntax/position.ts';
-import type { GuestFile, GuestProcedure } from '../wire/protocol.ts';
+import type { GuestBlock, GuestFile, GuestProcedure } from '../wire/protocol.ts';
 
 const { parse } = JSON;
 
@@ -37,6 +37,16 @@ export class LoadedFile {
   /** The procedure at this place among the procedures of the file. */
   procedure(place: number): GuestProcedure {
     return parse(this.#kept(place));
+  }
+
+  /** The statements in a part of a block. */
+  statements(part: number): readonly Stmt[] {
+    return parse(this.#kept(part));
+  }
+
+  /** A block with all of its statements. */
+  whole({ more = [], ...block }: GuestBlock): Block {
+    return { ...block, stmts: [block.stmts, ...more.map((part) => this.statements(part))].flat() };
   }
 
   block(body: Block | number): Block {

@@ -64,7 +64,11 @@ export class Program implements Linkage {
   commands(given: readonly Variable[] | undefined): string | null {
     const { machine } = this;
     const bodies: Body[] = this.#files.flatMap((file) =>
-      file.tree.commands.map((block) => ({ block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
+      file.tree.commands.map(({ s, body }) => {
+        // Under flow rules, a block is looked through before it is compiled.
+        const block = machine.flow === null ? body : file.whole(body);
+        return { block, place: { name: COMMAND_FRAME, file, at: s } };
+      }),
     );
     const [first] = bodies;
     if (first === undefined) return null;

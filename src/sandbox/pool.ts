@@ -28,8 +28,8 @@ export interface PoolOptions {
 const MAX_ISOLATES = 2_000;
 /** The pool replaces a worker after this number of runs, of which most have had kept isolates. */
 const MAX_RUNS = 20_000;
-/** The pool replaces a worker that has grown by this number of bytes since its start. */
-const MAX_GROWTH = 64 * 1024 * 1024;
+/** The pool replaces a worker that has grown by this number of bytes since its start. New programs of 5,000 lines make one grow by 100 MB. */
+const MAX_GROWTH = 128 * 1024 * 1024;
 /** Waiting jobs fail after this number of failed starts in a row, unless a worker lives that can take them. */
 const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;

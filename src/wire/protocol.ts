@@ -124,7 +124,13 @@ export interface GuestFile extends Pick<SourceFile, 'name'> {
   /** A bare name stands for a procedure that the worker keeps under its index in this list. */
   readonly procedures: readonly (GuestProcedure | string)[];
   readonly events: readonly (Pick<EventHandler, 's' | 'event' | 'named' | 'as'> & { readonly body: Block | number })[];
-  readonly commands: readonly Pick<CommandBlock, 's' | 'body'>[];
+  readonly commands: readonly (Pick<CommandBlock, 's'> & { readonly body: GuestBlock })[];
+}
+
+/** A block, of which the worker keeps the later statements in parts: each is read when it is compiled, and forgotten then. */
+export interface GuestBlock extends Block {
+  /** Parts of the file, each with the next statements. */
+  readonly more?: readonly number[];
 }
 
 /** The part of a procedure that the guest uses. */

@@ -5,13 +5,13 @@ import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { filterSystemCalls, loadFilter } from './filter.ts';
 import { compileAll } from './flags.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
-import { readFileSync, type Script } from './node.ts';
+import { readFileSync, type Script, v8 } from './node.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
 import { removeFunctions } from './removed.ts';
 import { Server, type WorkerPlace } from './server.ts';
-import { tidier } from './tidy.ts';
+import { Tidier } from './tidy.ts';
 import { warmupFrames } from './warmup.ts';
 
 /** What the worker was started from. */
@@ -49,7 +49,7 @@ export function main([guestFile, native, memoryBytes, filter = '', library = '']
   compileAll(true);
 
   const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
-  const server = new Server(new Parser(parse), placeOf(process.ppid));
+  const server = new Server(new Parser(parse), placeOf(process.ppid), tidierOf(globalThis.gc));
   const [, ...caches] = buildOf(guest) === start.build ? start.caches : [];
   const image = new GuestImage(ivm, guest, server, caches);
   server.prepare(image, Number(memoryBytes));
@@ -72,12 +72,14 @@ export function main([guestFile, native, memoryBytes, filter = '', library = '']
 
 /** This process, whose host has the id `hostPid`. */
 function placeOf(hostPid: number): WorkerPlace {
-  const { gc } = globalThis;
   return {
     // When the host dies, the system gives the worker another parent. Asking for the parent costs 0.2 µs.
     isHostGone: () => process.ppid !== hostPid,
     // An isolate may be on the stack, so throwing is not possible.
     end: () => process.kill(process.pid, 'SIGKILL'),
-    tidy: gc === undefined ? () => {} : tidier(gc),
   };
+}
+
+function tidierOf(gc: NodeJS.GCFunction | undefined): Tidier | null {
+  return gc === undefined ? null : new Tidier(gc, () => v8.getHeapStatistics().used_heap_size);
 }

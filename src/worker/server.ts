@@ -16,6 +16,7 @@ import { type Parser, partsFor, pureCalls, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { PreparedIsolates } from './prepared.ts';
 import { type Ended, Run } from './run.ts';
+import type { Tidier } from './tidy.ts';
 import { WARMUP_ID, Warmup } from './warmup.ts';
 
 const MB = 1024 * 1024;
@@ -38,8 +39,6 @@ export interface WorkerPlace {
   isHostGone(): boolean;
   /** Ends the worker. The interpreter may be on the stack. */
   end(): void;
-  /** Gives memory back. */
-  tidy(): void;
 }
 
 /** Answers a host's frames one after another until it closes the pipe or says `exit`. */
@@ -60,10 +59,13 @@ export class Server implements HostPort, GuestPorts {
   /** The limits of the last run. */
   #limits: LimitValues | null = null;
   readonly #place: WorkerPlace;
+  readonly #tidier: Tidier | null;
 
-  constructor(parser: Parser, place: WorkerPlace) {
+  /** Without a `tidier`, V8 alone decides when garbage is collected. */
+  constructor(parser: Parser, place: WorkerPlace, tidier: Tidier | null) {
     this.#parser = parser;
     this.#place = place;
+    this.#tidier = tidier;
   }
 
   /** Prepares the first isolate of an image, which needs this server's ports. */
@@ -134,12 +136,14 @@ export class Server implements HostPort, GuestPorts {
         const report = { t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) } as const;
         this.#report(report, [frame.source], { ...report, text: null });
       } else if (frame.t === 'run') {
+        const { parsed } = this.#parser;
         if (this.#runProgram(frame.id, this.#complete(frame.input), frame.isolate)) return;
+        if (this.#parser.parsed > parsed) this.#tidier?.afterText();
       } else if (frame.t === 'prepare') {
         this.#dispose();
         this.#isolates?.step();
       } else if (frame.t === 'tidy') {
-        this.#place.tidy();
+        this.#tidier?.atRest();
       } else if (frame.t === 'discard') {
         this.#isolates?.discard(frame.isolates);
       } else if (frame.t === 'keep') {
@@ -248,10 +252,13 @@ export class Server implements HostPort, GuestPorts {
   /** Sends a report about sources, or `empty` with one error if the report is too large for the host. */
   #report(report: Report, [first]: readonly Source[], empty: Report): void {
     const text = JSON.stringify(report);
-    if (Buffer.byteLength(text) <= MAX_REPORT_BYTES && excessOf(text) === null) {
-      this.write(text);
-      return;
-    }
+    const fits = Buffer.byteLength(text) <= MAX_REPORT_BYTES && excessOf(text) === null;
+    if (fits) this.write(text);
+    else this.#refuseReport(first, empty);
+    this.#tidier?.afterText();
+  }
+
+  #refuseReport(first: Source | undefined, empty: Report): void {
     const place = { s: 0, e: 0, line: 1, column: 1, endLine: 1, endColumn: 1 };
     const message = `the report on these sources is larger than ${MAX_REPORT_BYTES} bytes or ${MAX_FRAME_VALUES} values; ask about fewer`;
     this.#send({ ...empty, diagnostics: [{ file: first?.name ?? '', ...place, message }] });

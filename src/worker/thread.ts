@@ -99,7 +99,7 @@ function portPipe(port: MessagePort, sent: Int32Array): BytePipe {
 export function serve(): void {
   const { guest, port, sent }: ThreadStart = process.getBuiltinModule('node:worker_threads').workerData;
   const end = (): never => process.exit(0);
-  const server = new Server(new Parser(parse), { isHostGone: () => false, end, tidy: () => {} });
+  const server = new Server(new Parser(parse), { isHostGone: () => false, end }, null);
   server.prepare(new ThreadImage(guest, server), 0);
   const pipe = new FramePipe(portPipe(port, sent));
   const hello = { t: 'hello', version: PROTOCOL_VERSION, pid: process.pid, node: process.version, dropped: [] } as const;

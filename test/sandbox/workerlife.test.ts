@@ -26,7 +26,7 @@ describe('a pool of workers', () => {
     async (maxWorkers) => {
       const sandbox = await sandboxOf({ maxWorkers });
       const [first] = childrenOf(process.pid);
-      const text = `command\n${'set a = 1 + 2\n'.repeat(40_000)}endcommand\n`;
+      const text = `command\n${'set a = 1 + 2\n'.repeat(70_000)}endcommand\n`;
       const { result } = await sandbox.run({ ...inputOf('nothing'), sources: [{ name: 'a', text }] }, handlers());
       expect(result.ok).toBe(true);
       expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
@@ -39,7 +39,7 @@ describe('a pool of workers', () => {
   it('lets it go also where the next run always waits already', async () => {
     const sandbox = await sandboxOf();
     const [first] = childrenOf(process.pid);
-    const text = `command\n${'set a = 1 + 2\n'.repeat(40_000)}endcommand\n`;
+    const text = `command\n${'set a = 1 + 2\n'.repeat(70_000)}endcommand\n`;
     const grows = sandbox.run({ ...inputOf('nothing'), sources: [{ name: 'a', text }] }, handlers());
     const end = performance.now() + 15_000;
     let there = true;
