@@ -23,6 +23,28 @@ describe('check', () => {
     ]);
   });
 
+  it('takes a folder for all programs below it, as one program', async () => {
+    const cwd = folder({
+      'p/a.ns': command('emit twice(1)'),
+      'p/lib/b.ns': 'func twice(needs n) means\n  return 2 * n\nendfunc\n',
+      'p/a.test.ns': '#: a case\nemit 1 #=> 1\n',
+      'p/node_modules/c.ns': command('emit )'),
+    });
+    const ended = await within(['check', 'p', 'p/a.ns'], { cwd });
+    expect(ended).toEqual(await within(['check', 'p/lib/b.ns', 'p/a.ns'], { cwd }));
+    expect([ended.code, linesOf(ended.stdout).filter((line) => line.includes('no mistakes found'))]).toMatchObject([
+      0,
+      { length: 2 },
+    ]);
+    expect(await within(['check', 'p/node_modules', 'p'], { cwd })).toMatchObject({ code: 3 });
+    const none = folder({ 'a.test.ns': '' });
+    expect(await within(['check', '.'], { cwd: none })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'neuroscript: there is no program (*.ns) in this folder or below; name a file\n',
+    });
+  });
+
   it('issue 50: run --check says of the files of a run what check says, and runs nothing, also of definitions alone', async () => {
     const cwd = folder({
       'a.ns': command('emit twice(limit)', 'emit tool.memory.Get("/x")'),

@@ -137,7 +137,7 @@ describe('neuroscript test', () => {
     const { code, stderr } = await within(['test'], { cwd: folder({ 'a.ns': command('emit 1') }) });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'neuroscript: there is no *.test.ns in this folder or below; name a file\n',
+      stderr: 'neuroscript: there is no test file (*.test.ns) in this folder or below; name a file\n',
     });
   });
 
@@ -152,7 +152,7 @@ describe('neuroscript test', () => {
     });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'neuroscript: there is no *.test.ns in node_modules or below; name a file\n',
+      stderr: 'neuroscript: there is no test file (*.test.ns) in node_modules or below; name a file\n',
     });
   });
 

@@ -20,7 +20,7 @@ import { parsePair, repeatable } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readSources, STDIN } from '../terminal/input.ts';
+import { programsOf, readSources, STDIN } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { mustRewrite, rewriteFile } from '../terminal/write.ts';
 
@@ -34,7 +34,8 @@ interface CheckFlags extends SetupFlags {
 }
 
 const DETAILS = `
-The command checks all files as one program, as 'run FILE…' would run them.
+The command checks all files as one program, as 'run FILE…' would run them. A
+folder stands for every *.ns below it but *.test.ns, which 'test' runs.
 Without --tools and --policy, no call of a tool is an error; a line below the
 findings lists the tools that are not standard tools. 'neuroscript explain
 CODE' shows what a finding means.
@@ -58,7 +59,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .command('check')
     .summary('find mistakes without running anything')
     .description('Shows syntax errors, likely mistakes, and the fuel that each block takes, without running anything.')
-    .argument('<FILE...>', "program files; '-' is standard input")
+    .argument('<FILE...>', "program files, or folders with all *.ns below; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
     .option('--global <NAME>', 'a global that the program will find, also as NAME=JSON (repeatable)', repeatable(globalName))
@@ -68,7 +69,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .option('--json', 'print the findings as a JSON list')
     .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
     .addHelpText('after', DETAILS)
-    .action(execute(check));
+    .action(execute((named: string[], flags: CheckFlags, terminal: Terminal) => check(programsOf(named), flags, terminal)));
 }
 
 /** Says what is wrong with programs; with `fix`, changes their files first. */

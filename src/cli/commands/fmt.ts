@@ -4,7 +4,7 @@ import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { filesBelow, readSources, STDIN } from '../terminal/input.ts';
+import { programsOf, readSources, STDIN } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { mustRewrite, rewriteFile } from '../terminal/write.ts';
 
@@ -35,7 +35,7 @@ async function fmt(
   { check: checks = false }: { readonly check?: boolean },
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const names = filesBelow(named, '.ns');
+  const names = programsOf(named);
   const sourceBytes = limitOf('sourceBytes').max;
   // Reads all files before it writes one, so that a wrong name changes nothing.
   if (!checks) mustRewrite(names);

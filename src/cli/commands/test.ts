@@ -11,7 +11,7 @@ import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { filesBelow, readSources } from '../terminal/input.ts';
+import { readSources, testFilesOf } from '../terminal/input.ts';
 import { withNextStep } from '../terminal/result.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -100,7 +100,7 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
 }
 
 function testFiles(named: readonly string[]): readonly string[] {
-  return filesBelow(named.length > 0 ? named : ['.'], '.test.ns');
+  return testFilesOf(named.length > 0 ? named : ['.']);
 }
 
 async function casesOf(names: readonly string[], terminal: Terminal): Promise<TestCase[]> {

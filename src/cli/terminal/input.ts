@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, fstatSync, globSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync, globSync, type Stats, statSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { makeOrdinary, openAtOnce } from '../../files/ordinary.ts';
@@ -34,21 +34,62 @@ export async function readBytes(name: string, maxBytes: number, stdin: Stdin): P
 
 /** Reads the program files of a command in order; standard input may be one of them. */
 export async function readSources(names: readonly string[], maxBytes: number, stdin: Stdin): Promise<Source[]> {
-  if (names.filter((name) => name === STDIN).length > 1) throw new UsageError("standard input ('-') can be read only once");
+  mustReadOnce(names);
   const sources: Source[] = [];
   for (const name of names) sources.push({ name, text: await readText(name, maxBytes, stdin) });
   return sources;
 }
 
-/** The files of a command line, where a folder stands for those below it whose names end so. Throws {@link UsageError} for one without any. */
-export function filesBelow(names: readonly string[], end: string): readonly string[] {
-  return names.flatMap((name) => {
-    if (name === STDIN || !statSync(name, { throwIfNoEntry: false })?.isDirectory()) return [name];
-    const found = globSync(`**/*${end}`, { cwd: name, exclude: ['**/node_modules'] }).sort();
+/** Throws {@link UsageError} when standard input is named twice. */
+function mustReadOnce(names: readonly string[]): void {
+  if (names.filter((name) => name === STDIN).length > 1) throw new UsageError("standard input ('-') can be read only once");
+}
+
+const TESTS = '.test.ns';
+
+/** The programs of a command line: a folder stands for every *.ns below it but test files, which hold cases. Throws {@link UsageError}. */
+export function programsOf(names: readonly string[]): readonly string[] {
+  return filesOf(names, 'program (*.ns)', (file) => file.endsWith('.ns') && !file.endsWith(TESTS));
+}
+
+/** The test files of a command line: a folder stands for every *.test.ns below it. Throws {@link UsageError}. */
+export function testFilesOf(names: readonly string[]): readonly string[] {
+  return filesOf(names, `test file (*${TESTS})`, (file) => file.endsWith(TESTS));
+}
+
+/**
+ * The files of a command line, each of those below a folder once. Of a folder it takes ordinary files: a link leads to a file of
+ * another place or to one that is taken already. Hidden folders and installed packages are left out.
+ */
+function filesOf(names: readonly string[], kind: string, isOne: (file: string) => boolean): readonly string[] {
+  const files: string[] = [];
+  const taken = new Set(names.map((name) => resolve(name)));
+  for (const name of names) {
+    if (name === STDIN || statOf(name)?.isDirectory() !== true) {
+      files.push(name);
+      continue;
+    }
+    const found = globSync('**/*.ns', { cwd: name, exclude: ['**/node_modules'], withFileTypes: true })
+      .filter((entry) => entry.isFile() && isOne(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
     if (found.length === 0)
-      throw new UsageError(`there is no *${end} in ${name === '.' ? 'this folder' : label(name)} or below; name a file`);
-    return found.map((file) => join(name, file));
-  });
+      throw new UsageError(`there is no ${kind} in ${name === '.' ? 'this folder' : label(name)} or below; name a file`);
+    for (const file of found) {
+      if (!taken.has(resolve(file))) files.push(file);
+      taken.add(resolve(file));
+    }
+  }
+  return files;
+}
+
+/** What a name leads to; null where that cannot be said. Reading or writing then fails and says why. */
+export function statOf(name: string): Stats | null {
+  try {
+    return statSync(name);
+  } catch {
+    return null;
+  }
 }
 
 /** Runs `read` and turns an error of the file system into a {@link UsageError} that names the file; `name` if the error does not. */

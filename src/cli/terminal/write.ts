@@ -4,7 +4,7 @@ import { access, chmod, open, realpath, rename, rm, stat, writeFile } from 'node
 import { dirname } from 'node:path';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
-import { fileTrouble, STDIN } from './input.ts';
+import { fileTrouble, STDIN, statOf } from './input.ts';
 import type { Terminal } from './terminal.ts';
 
 export const PAGES: readonly string[] = ['.html', '.htm'];
@@ -13,7 +13,7 @@ export const PAGES: readonly string[] = ['.html', '.htm'];
 export function checkOutput(flag: string, file: string, endings: readonly string[]): void {
   if (!endings.some((ending) => file.toLowerCase().endsWith(ending)))
     throw new UsageError(`${flag} writes a ${endings[0]} file; give it such a name`);
-  if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory() !== true)
+  if (statOf(dirname(file))?.isDirectory() !== true)
     throw new UsageError(`cannot write ${printable(file)}: its folder does not exist`);
 }
 
@@ -49,7 +49,7 @@ function* inPieces(texts: Iterable<string>): Generator<string> {
 /** Checks, before they are read, that files can be rewritten: a pipe would become a file. Throws {@link UsageError}. */
 export function mustRewrite(names: readonly string[]): void {
   for (const name of names)
-    if (name !== STDIN && statSync(name, { throwIfNoEntry: false })?.isFIFO() === true)
+    if (name !== STDIN && statOf(name)?.isFIFO() === true)
       throw new UsageError(`cannot write ${printable(name)}: it is a pipe; '-' reads standard input`);
 }
 
