@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder } from './spawn.ts';
+import { folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const UGLY = 'command\nemit 1+2   # sum\nendcommand';
@@ -55,9 +56,25 @@ describe('fmt', () => {
     expect(readFileSync(join(cwd, 'b.ns'), 'utf8')).toBe(NEAT);
   });
 
-  it('a file that is missing is a wrong use, and then nothing is written', async () => {
-    const cwd = folder({ 'a.ns': UGLY });
-    expect((await within(['fmt', 'a.ns', 'no.ns'], { cwd })).code).toBe(2);
-    expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(UGLY);
+  it('formats the others when a file cannot be read, and exits with 2', async () => {
+    const cwd = folder({ 'a.ns': new Uint8Array([0xff]), 'b.ns': BROKEN, 'c.ns': UGLY });
+    symlinkSync('loop', join(cwd, 'loop'));
+    const ended = await within(['fmt', 'no.ns', 'loop', '.'], { cwd });
+    expect([ended.code, ended.stdout]).toEqual([2, 'c.ns\n']);
+    expect(linesOf(ended.stderr).filter((line) => !line.startsWith(' '))).toEqual([
+      'neuroscript: cannot read no.ns: there is no such file',
+      'neuroscript: cannot read loop: its symbolic links go in a circle',
+      'neuroscript: a.ns is not UTF-8 text (line 1)',
+      expect.stringMatching(/^b\.ns:2:9:/),
+    ]);
+    expect(readFileSync(join(cwd, 'c.ns'), 'utf8')).toBe(NEAT);
+  });
+
+  it('takes of a folder the ordinary files that are programs, once each', async () => {
+    const cwd = folder({ 'p/a.ns': UGLY, 'p/a.test.ns': '#: a case\nemit 1 #=> 1\n', 'p/b.ns/c.ns': NEAT, 'p/.d/e.ns': UGLY });
+    symlinkSync('nowhere', join(cwd, 'p/link.ns'));
+    expect(spawnSync('mkfifo', [join(cwd, 'p/pipe.ns')]).status).toBe(0);
+    expect(await within(['fmt', '--check', 'p', 'p/a.ns', '.'], { cwd })).toEqual({ code: 1, stdout: 'p/a.ns\n', stderr: '' });
+    expect(await within(['fmt', '--check', 'p/.d/e.ns'], { cwd })).toMatchObject({ code: 1 });
   });
 });

@@ -41,7 +41,7 @@ export async function readSources(names: readonly string[], maxBytes: number, st
 }
 
 /** Throws {@link UsageError} when standard input is named twice. */
-function mustReadOnce(names: readonly string[]): void {
+export function mustReadOnce(names: readonly string[]): void {
   if (names.filter((name) => name === STDIN).length > 1) throw new UsageError("standard input ('-') can be read only once");
 }
 
