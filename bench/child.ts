@@ -1,4 +1,4 @@
-// The process of a raw isolate (see rawprocess.ts). It runs a script in a new isolate, and answers with the value, the elapsed milliseconds
+// The process of a raw isolate (see rawprocess.ts). It runs a script in a new isolate or one that is kept, and answers with the value, the elapsed milliseconds
 // from making the isolate to its disposal, and those of CPU time in it; or it sleeps.
 import { readSync, writeSync } from 'node:fs';
 import ivm from 'isolated-vm';
@@ -6,6 +6,8 @@ import { CALLS_FD, type RawOrder, type RawScript } from './rawprocess.ts';
 
 /** An isolate that was made before it is needed. */
 let spare: Made | null = null;
+/** Isolates that are kept, by what was evaluated in them first. */
+const kept = new Map<string, Made>();
 
 process.on('message', async (order: RawOrder) => {
   if ('sleepMs' in order) setTimeout(() => process.send?.('slept'), order.sleepMs);
@@ -27,19 +29,30 @@ function made(): Made {
   return { isolate, context: isolate.createContextSync() };
 }
 
-function evaluated({ script, timeoutMs, ahead = false }: RawScript, tree: string | null): object {
+function evaluated({ script, timeoutMs, ahead = false, ...order }: RawScript, tree: string | null): object {
   const start = performance.now();
-  const { isolate, context } = spare ?? made();
-  spare = null;
+  const { isolate, context } = order.kept === undefined ? (spare ?? made()) : keptFor(order.kept);
+  if (order.kept === undefined) spare = null;
+  const cpuTime = Number(isolate.cpuTime);
   if (tree !== null) {
     context.global.setSync('tree', tree);
     context.global.setSync('host', new ivm.Callback(askHost));
   }
   const value = valueIn(context, script, timeoutMs);
-  const usedMs = Number(isolate.cpuTime) / 1e6;
+  const usedMs = (Number(isolate.cpuTime) - cpuTime) / 1e6;
+  if (order.kept !== undefined) return { value, ms: performance.now() - start, usedMs };
   if (ahead) setImmediate(() => isolate.dispose());
   else isolate.dispose();
   return { value, ms: performance.now() - start, usedMs };
+}
+
+function keptFor(first: string): Made {
+  const known = kept.get(first);
+  if (known !== undefined) return known;
+  const fresh = made();
+  fresh.context.evalSync(first);
+  kept.set(first, fresh);
+  return fresh;
 }
 
 /** What a script gives; its error as a text. */

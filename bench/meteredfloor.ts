@@ -1,3 +1,9 @@
+/** A script for a raw isolate. The body is evaluated with what the prelude declares, and returns a value. */
+export interface FloorScript {
+  readonly prelude: string;
+  readonly body: string;
+}
+
 /**
  * The smallest interpreter of `peerfloors.ts` with what the product has to keep and nothing else of it: exact fuel for each statement, a clock
  * that is looked at, bytes of all values with a census when they may be too many, the size and depth of each value, lengths that are
@@ -7,10 +13,11 @@ const NODES = `
 const SIZE = { text: 40, unit: 2, list: 176, item: 32, map: 368, entry: 192 };
 const MOST = { bytes: 1e9, depth: 1e4, text: 1e9, items: 1e7, entries: 1e7, memory: 64 * 1024 * 1024, ms: 20000, pause: 16384 };
 const FLOOR = 8 * 1024 * 1024;
-const m = { left: 1e12, until: 0, used: 0, statement: 0, look: 4096, due: FLOOR, census: 0, at: 0, end: Date.now() + MOST.ms };
+const m = { left: 1e12, until: 0, used: 0, statement: 0, look: 4096, due: FLOOR, census: 0, at: 0, end: 0 };
 class List { constructor() { this.shared = false; this.census = 0; this.bytes = SIZE.list; this.depth = 1; this.items = []; } }
 class Dict { constructor() { this.shared = false; this.census = 0; this.bytes = SIZE.map; this.depth = 1; this.entries = new Map(); } }
 for (const each of [new List(), new Dict()]) { each.shared = true; each.census = 1; each.depth = 2; }
+const begin = () => { Object.assign(m, { left: 1e12, until: 0, used: 0, due: FLOOR, end: Date.now() + MOST.ms }); };
 const stop = (what) => { throw new Error(what + ' at ' + m.at); };
 const refill = (at) => {
   m.at = at;
@@ -192,7 +199,7 @@ const frame = [null, null, null];
 `;
 
 /** A loop of `i` from 0 to below a count, after a start with a list or a map in `l`. Places are those of the lines. */
-function metered(count: number, start: string, steps: readonly string[], result: string): string {
+function metered(count: number, start: string, steps: readonly string[], result: string): FloorScript {
   const next = 'step(2, 9, set(i, add(get(i), num(1), 9)))';
   const passes = `loop(2, 3, less(get(i), num(${count}), 3), ${steps.join(', ')}, ${next})`;
   const all = [
@@ -201,7 +208,7 @@ function metered(count: number, start: string, steps: readonly string[], result:
     `step(0, 3, ${passes})`,
     `step(4, 10, give(${result}))`,
   ];
-  return `(() => {${NODES}\nreturn run([${all.join(',\n')}], frame).value;\n})()`;
+  return { prelude: NODES, body: `begin();\nreturn run([${all.join(',\n')}], frame).value;` };
 }
 
 const field = (name: string): string => `entry(get(r), '${name}', 5)`;
@@ -210,8 +217,8 @@ const LABEL = `part('label', add(${field('name')}, ${field('id')}, 6), 6)`;
 const HALF = `part('half', div(${field('score')}, num(2), 6), 6)`;
 const LABELLED = `map(6, part('id', shared(${field('id')}), 6), ${LABEL}, ${HALF})`;
 
-/** As scripts for a raw isolate; `peerfloors.ts` has the rows. */
-export const METERED_RECORDS: string = metered(
+/** `peerfloors.ts` has the rows. */
+export const METERED_RECORDS: FloorScript = metered(
   10_000,
   'list(1)',
   [
@@ -221,20 +228,20 @@ export const METERED_RECORDS: string = metered(
   "add(len(get(l), 10), entry(item(get(l), num(0), 10), 'id', 10), 10)",
 );
 
-export const METERED_LOOP: string = metered(1_000_000, 'num(0)', ['step(2, 4, set(l, add(get(l), get(i), 4)))'], 'get(l)');
+export const METERED_LOOP: FloorScript = metered(1_000_000, 'num(0)', ['step(2, 4, set(l, add(get(l), get(i), 4)))'], 'get(l)');
 
-export const METERED_TEXT: string = metered(
+export const METERED_TEXT: FloorScript = metered(
   20_000,
   "num('')",
   ["step(3, 4, set(l, add(get(l), num('piece '), 4)))"],
   'len(get(l), 10)',
 );
 
-export function meteredAppends(count: number): string {
+export function meteredAppends(count: number): FloorScript {
   const result = `add(len(get(l), 10), item(get(l), num(${count - 1}), 10), 10)`;
   return metered(count, 'list(1)', ['step(5, 4, setItem(l, len(get(l), 4), len(get(l), 4), 4))'], result);
 }
 
-export function meteredEntries(count: number): string {
+export function meteredEntries(count: number): FloorScript {
   return metered(count, 'map(1)', ["step(3, 4, setEntry(l, add(num('k'), get(i), 4), get(i), 4))"], 'len(get(l), 10)');
 }

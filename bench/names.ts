@@ -10,3 +10,5 @@ export const QUICKJS_PROCESS = 'quickjs-emscripten in a process';
 export const RAW_PROCESS = 'isolated-vm in a process';
 /** The smallest interpreter, in a raw isolate in a process of its own. */
 export const FLOOR = 'smallest interpreter';
+/** The same in an isolate that is kept. */
+export const FLOOR_KEPT = 'smallest interpreter, kept';

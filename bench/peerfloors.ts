@@ -1,4 +1,6 @@
-import { METERED_LOOP, METERED_RECORDS, METERED_TEXT, meteredAppends, meteredEntries } from './meteredfloor.ts';
+import { type FloorScript, METERED_LOOP, METERED_RECORDS, METERED_TEXT, meteredAppends, meteredEntries } from './meteredfloor.ts';
+import type { PeerRow } from './peerrows.ts';
+import type { RawProcess, RawRun } from './rawprocess.ts';
 
 /**
  * The rows of `bench peers` on the smallest interpreter that works as ours does, in a fresh isolate in a process that can be killed: each node
@@ -55,16 +57,16 @@ const next = set(i, add(get(i), num(1)));
 `;
 
 /** A script that runs steps and gives the value of a node. */
-function script(steps: readonly string[], result: string): string {
-  return `(() => {${NODES}\nreturn run([${steps.join(',\n')},\ngive(${result})], []).value;\n})()`;
+function script(steps: readonly string[], result: string): FloorScript {
+  return { prelude: NODES, body: `return run([${steps.join(',\n')},\ngive(${result})], []).value;` };
 }
 
 /** A loop of `i` from 0 to below a count. */
-function counting(count: number, start: string, step: string, result: string): string {
+function counting(count: number, start: string, step: string, result: string): FloorScript {
   return script([start, 'set(i, num(0))', `loop(less(get(i), num(${count})), ${step}, next)`], result);
 }
 
-const appends = (count: number): string =>
+const appends = (count: number): FloorScript =>
   script(
     ['set(l, list)', `loop(less(len(get(l)), num(${count})), setItem(get(l), len(get(l)), len(get(l))))`],
     `add(len(get(l)), item(get(l), num(${count - 1})))`,
@@ -83,8 +85,8 @@ const WORDS = "tool(() => 'the quick brown fox jumps over a lazy dog '.repeat(24
  */
 export const PARSED_FLOORS: ReadonlySet<string> = new Set(['parse 5 k lines', 'agent script, 60 lines, 10 tools']);
 
-/** Makes nodes of the statements of such a tree and runs them. */
-const TREE = `(() => {${NODES}
+/** Makes nodes of the statements of such a tree. */
+const TREE_NODES = `${NODES}
 const slots = new Map();
 const slot = (name) => {
   if (!slots.has(name)) slots.set(name, slots.size);
@@ -121,14 +123,14 @@ const step = (s) => {
     case 'emit': return give(expr(s.value));
   }
 };
-return run(JSON.parse(tree).stmts.map(step), []).value;
-})()`;
+`;
+const TREE: FloorScript = { prelude: TREE_NODES, body: 'return run(JSON.parse(tree).stmts.map(step), []).value;' };
 
 /** With these flags of V8 the process collects young values as our workers do. */
 export const FLOOR_FLAGS: readonly string[] = ['--max-semi-space-size=2', '--no-parallel-scavenge'];
 
-/** Scripts for a raw isolate by the names of the rows; their values are the results of the rows. */
-export const PEER_FLOORS: Readonly<Record<string, string>> = {
+/** By the names of the rows; their values are the results of the rows. */
+export const PEER_FLOORS: Readonly<Record<string, FloorScript>> = {
   'trivial turn, rested': TURN,
   'the same, back to back': TURN,
   'loop 1 M': METERED_LOOP,
@@ -163,3 +165,17 @@ export const PEER_FLOORS: Readonly<Record<string, string>> = {
   'parse 5 k lines': TREE,
   'agent script, 60 lines, 10 tools': TREE,
 };
+
+/** The work of a row as one script for a fresh isolate, or for one that is kept, in which the nodes stay. */
+export function runFloor(
+  raw: RawProcess,
+  { name, neuroscript: { commands } }: PeerRow,
+  isolate: 'fresh' | 'kept',
+  timeoutMs?: number,
+): Promise<RawRun> {
+  const { prelude, body } = PEER_FLOORS[name] ?? { prelude: '', body: '' };
+  const source = PARSED_FLOORS.has(name) ? { source: commands } : {};
+  return isolate === 'fresh'
+    ? raw.run(`(() => {${prelude}\n${body}\n})()`, timeoutMs, { ahead: true, ...source })
+    : raw.run(`(() => {${body}\n})()`, timeoutMs, { kept: prelude, ...source });
+}

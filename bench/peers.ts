@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { type Engine, type Opener, type Timed, timed } from './compare.ts';
 import { FLOOR, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
-import { FLOOR_FLAGS, PEER_FLOORS } from './peerfloors.ts';
+import { FLOOR_FLAGS, runFloor } from './peerfloors.ts';
+import { TRIVIAL } from './peerrows.ts';
 import { QuickJsProcess } from './quickjs.ts';
 import { RawProcess, type RawRun } from './rawprocess.ts';
 import { script, type Workload } from './workloads.ts';
@@ -89,9 +90,7 @@ export const openRawProcess: Opener = () => openRaw(RAW_PROCESS, 'process + isol
  * answer, and young values are collected in one thread.
  */
 export const openFloorProcess: Opener = () =>
-  openRaw(FLOOR, 'process + isolate', 'ms', FLOOR_FLAGS, (raw) =>
-    raw.run(PEER_FLOORS['trivial turn, rested'] ?? '', undefined, { ahead: true }),
-  );
+  openRaw(FLOOR, 'process + isolate', 'ms', FLOOR_FLAGS, (raw) => runFloor(raw, TRIVIAL, 'fresh'));
 
 /** Runs on one process for each core, so that each may be in the middle of a run. */
 async function openRaw(

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
-import { FLOOR, OURS, OURS_KEPT, QUICKJS_PROCESS } from './names.ts';
+import { FLOOR, FLOOR_KEPT, OURS, OURS_KEPT, QUICKJS_PROCESS } from './names.ts';
 import { perform, textsOf } from './ours.ts';
-import { FLOOR_FLAGS, PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
+import { FLOOR_FLAGS, PARSED_FLOORS, runFloor } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
 import { QuickJsProcess } from './quickjs.ts';
-import { RawProcess, type RawRun } from './rawprocess.ts';
+import { RawProcess } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 import { script, TURN } from './workloads.ts';
@@ -37,7 +37,7 @@ export interface Goal {
   /** The ratio with a fresh isolate for each run. */
   readonly fresh: number | null;
   readonly met: boolean | null;
-  /** The median of the smallest interpreter divided by the peer's: above `most`, the goal lies below this floor. */
+  /** The median of the smallest interpreter in a kept isolate, divided by the peer's: above `most`, the goal lies below this floor. */
   readonly floor: number | null;
 }
 
@@ -90,7 +90,7 @@ export async function benchPeers(
     children.push([name, child]);
     lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
   }
-  lanes.push(quickJs(stack.use(await QuickJsProcess.open())), floor(stack.use(await RawProcess.open(FLOOR_FLAGS))));
+  lanes.push(quickJs(stack.use(await QuickJsProcess.open())), ...(await floors(stack)));
   for (const [name, child] of children) {
     await onPeer(child, TRIVIAL);
     memory.push(...peerMemory(name, child));
@@ -136,19 +136,19 @@ function quickJs(engine: QuickJsProcess): Lane {
 }
 
 /** The smallest interpreter on the same work, see `peerfloors.ts`. */
-function floor(raw: RawProcess): Lane {
-  return {
-    name: FLOOR,
-    boundary: 'process and isolate',
-    async run(row) {
-      const { value, ms } = await runFloor(raw, row);
-      return { value, ms, error: null };
-    },
+async function floors(stack: AsyncDisposableStack): Promise<Lane[]> {
+  const lane = async (name: string, isolate: 'fresh' | 'kept'): Promise<Lane> => {
+    const raw = stack.use(await RawProcess.open(FLOOR_FLAGS));
+    return {
+      name,
+      boundary: 'process and isolate',
+      async run(row) {
+        const { value, ms } = await runFloor(raw, row, isolate, LIMITS.ms);
+        return { value, ms, error: null };
+      },
+    };
   };
-}
-
-export function runFloor(raw: RawProcess, { name, neuroscript: { commands } }: PeerRow): Promise<RawRun> {
-  return raw.run(PEER_FLOORS[name] ?? '', LIMITS.ms, { ahead: true, ...(PARSED_FLOORS.has(name) ? { source: commands } : {}) });
+  return [await lane(FLOOR, 'fresh'), await lane(FLOOR_KEPT, 'kept')];
 }
 
 async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']> {
@@ -192,7 +192,7 @@ function goalOf({ name, goal }: PeerRow, rows: readonly PeerResult[]): Goal[] {
   const of = (wanted: string): PeerResult | undefined => rows.find(({ row, engine }) => row === name && engine === wanted);
   const peer = of(goal.peer);
   const ratio = peer?.kept ?? null;
-  const [least, theirs] = [of(FLOOR)?.ms?.median, peer?.ms?.median];
+  const [least, theirs] = [of(FLOOR_KEPT)?.ms?.median, peer?.ms?.median];
   const floorRatio = least === undefined || theirs === undefined ? null : least / theirs;
   return [
     {
@@ -234,4 +234,4 @@ export function renderPeers({ rows, goals, memory }: PeerTable): string {
 }
 
 const ABOUT =
-  "Ours runs in a process that can be killed, and its time is host to host: with a fresh isolate for each run, or kept (isolation 'tenant', which the goals\nare about). The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread, and QuickJS in a process, which has the pipes of ours. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, divided by the peer; for the loop, 10 k items, entries, the text and records with the accounts\nof fuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).";
+  "Ours runs in a process that can be killed, and its time is host to host: with a fresh isolate for each run, or kept (isolation 'tenant', which the goals\nare about). The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread, and QuickJS in a process, which has the pipes of ours. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a kept isolate, divided by the peer; for the loop, 10 k items, entries, the text and records with the accounts\nof fuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).";

@@ -7,6 +7,8 @@ export interface RawScript {
   readonly timeoutMs: number;
   /** Commands that the process parses first. The script gets the JSON of their block as `tree`, and a call of this process as `host`. */
   readonly source?: string;
+  /** What the script is evaluated with, once in an isolate that is kept for all scripts with it. */
+  readonly kept?: string;
   /** After the answer the process disposes of the isolate and makes the next one, as ours does. */
   readonly ahead?: boolean;
 }
@@ -59,8 +61,8 @@ export class RawProcess implements AsyncDisposable {
     return raw;
   }
 
-  /** Runs a script in a new isolate. An error is a value: its text. */
-  async run(script: string, timeoutMs: number = TIMEOUT_MS, more: Pick<RawScript, 'source' | 'ahead'> = {}): Promise<RawRun> {
+  /** Runs a script in a new or kept isolate. An error is a value: its text. */
+  async run(script: string, timeoutMs: number = TIMEOUT_MS, more: Omit<RawScript, 'script' | 'timeoutMs'> = {}): Promise<RawRun> {
     const start = performance.now();
     this.#send({ script, timeoutMs, ...more });
     const answer = await this.#answer();
