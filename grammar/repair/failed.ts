@@ -6,7 +6,7 @@ import type { AccessExpr, AccessStep, BinaryExpr, Expr, ToolCallExpr } from '../
 import type { Span } from '../syntax/position.ts';
 import { allOf, expressionsOf, namesIn, setBy, targetsOf } from '../syntax/walk.ts';
 import { toolParts } from '../vocabulary/names.ts';
-import { isSlip, nearestName } from '../vocabulary/spelling.ts';
+import { nearestName } from '../vocabulary/spelling.ts';
 import { replaced, wrapped } from './apply.ts';
 import { methodCall } from './calls.ts';
 import { ofCall } from './failedcalls.ts';
@@ -147,7 +147,7 @@ function otherKey(failure: Failure, expr: AccessExpr, index: number): readonly R
   const same = sameSteps(failure, expr, step);
   if (call !== undefined) return same.map((one) => replaced({ s: one.of.s, e: one.step.e }, call));
   const meant = said ?? nearestName(key, keys);
-  if (meant === undefined || !isSlip(key, meant)) return [];
+  if (meant === undefined) return [];
   const written = step.k === 'field' ? `.${meant}` : `[${JSON.stringify(meant)}]`;
   return same.map((one) => replaced(one.step, written));
 }

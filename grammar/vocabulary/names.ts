@@ -1,5 +1,5 @@
 /** Names of tools: the canonical one, and the known one that a misspelt one probably means. */
-import { editDistance, isSlip, LONGEST, nearestName } from './spelling.ts';
+import { editDistance, LONGEST, nearestName } from './spelling.ts';
 
 /** The tool that makes the control token of a turn. The host loop gives it to every turn. */
 export const MAGIC_TOOL = 'tool.aeiou.magic';
@@ -51,7 +51,7 @@ export function nearestTool(name: string, candidates: readonly string[]): string
     local,
     siblings.map((candidate) => toolParts(candidate)[1]),
   );
-  if (sibling !== undefined && isSlip(local, sibling)) return `${group}.${sibling}`;
+  if (sibling !== undefined) return `${group}.${sibling}`;
   const longer = local.length > 2 ? siblings.find((candidate) => toolParts(candidate)[1].includes(local)) : undefined;
   if (longer !== undefined) return longer;
   const namesake = candidates.find((candidate) => toolParts(candidate)[1] === local && isAlike(toolParts(candidate)[0], group));

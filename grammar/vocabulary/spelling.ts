@@ -3,11 +3,11 @@
 /** Names longer than this are not compared: comparing takes time in proportion to both lengths. */
 export const LONGEST = 80;
 
-/** The candidate with the nearest spelling, ignoring letter case; undefined when none is near enough. */
+/** The candidate with the nearest spelling, ignoring letter case; undefined when none is near enough to be a misspelling. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > LONGEST) return undefined;
   let best: string | undefined;
-  let least = (name.length < 3 ? 0 : Math.max(2, Math.floor(name.length / 3))) + 1;
+  let least = mostEdits(name.length) + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least) continue;
     const found = editDistance(name, candidate);
@@ -16,9 +16,10 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */
-export function isSlip(left: string, right: string): boolean {
-  return left.length > 4 || editDistance(left, right) < 2;
+/** Most edits of a misspelling. Among short names two are too many: `put` does not mean `get`. */
+function mostEdits(length: number): number {
+  if (length < 3) return 0;
+  return length < 5 ? 1 : Math.max(2, Math.floor(length / 3));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isSlip, nearestName } from '../../grammar/vocabulary/spelling.ts';
+import { nearestName } from '../../grammar/vocabulary/spelling.ts';
 import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
 import { counted, describe, shortQuote } from './describe.ts';
@@ -35,7 +35,7 @@ export function nearestKey({ missed, hasLabels }: Meter): string | undefined {
   if (missed === null || hasLabels) return undefined;
   const { map, key } = missed;
   const meant = map.entries.has(key) ? undefined : nearestName(key, keysOf(map, MOST_COMPARED));
-  return meant !== undefined && isSlip(key, meant) ? `there is no key ${quote(key)}: did you mean ${quote(meant)}?` : undefined;
+  return meant === undefined ? undefined : `there is no key ${quote(key)}: did you mean ${quote(meant)}?`;
 }
 
 function keysOf({ entries }: Dict, most: number): readonly string[] {

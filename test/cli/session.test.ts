@@ -283,6 +283,7 @@ describe('explain', () => {
     const { stdout } = await within(['explain', 'divisionbyzero', '--json']);
     expect(JSON.parse(stdout)).toEqual({ code: 'NS14', title: 'DivisionByZero', page: expect.stringMatching(/^# NS14/) });
     expect((await within(['explain', 'Tpye'])).stderr).toContain('did you mean Type?');
+    expect((await within(['explain', 'NOPE'])).stderr).toContain("unknown error code 'NOPE'; 'neuroscript explain' lists all");
   });
 
   it('fits a terminal of 80 columns, but for programs and tables (19-16)', async () => {

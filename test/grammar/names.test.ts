@@ -10,10 +10,12 @@ describe('the suggestion for a misspelt name', () => {
     ['customr', 'customer', 'the nearest of several'],
     ['X', 'x', 'a short name in another letter case'],
     ['y', undefined, 'a short name of its own'],
+    ['gte', 'get', 'a short name with two neighbours exchanged'],
+    ['put', undefined, 'a short name of which two letters differ'],
     ['amount', undefined, 'nothing like it'],
     ['total'.repeat(20), undefined, 'a name too long to compare'],
   ])('%s: %s (%s)', (name, meant) => {
-    expect(nearestName(name, ['x', 'total', 'customers', 'customer'])).toBe(meant);
+    expect(nearestName(name, ['x', 'get', 'total', 'customers', 'customer'])).toBe(meant);
   });
 
   it('issue 44, finding 3: is computed once for each name, and for few names where there is much to compare', () => {
