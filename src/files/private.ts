@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './folder.ts';
 import { openOrdinary, readWhole } from './ordinary.ts';
 
 /** A file that should be private is not. */
@@ -29,7 +30,7 @@ export function readPrivate(path: string, maxBytes: number): Buffer {
  * for this user alone. Throws the error of the file system.
  */
 export function writePrivate(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const draft = `${path}.${crypto.randomUUID()}.new`;
   try {
     const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SLOW } from '../groups.ts';
-import { folder, linesOf, neuroscript } from './spawn.ts';
+import { BIN, folder, linesOf, neuroscript } from './spawn.ts';
 
 const STARTER = [
   '.gitignore',
@@ -53,5 +54,20 @@ describe('neuroscript init', () => {
     const cwd = folder({ taken: '' });
     const { code, stderr } = await neuroscript(['init', 'taken'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'neuroscript: cannot write to taken: it is not a folder\n' });
+  });
+
+  it('says so where no folder can be made, and where the current one was removed', SLOW, async () => {
+    const proc = await neuroscript(['init', '/proc/x/y'], { cwd: folder({}) });
+    expect(proc).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'neuroscript: cannot write to /proc/x/y: no folder can be made there\n',
+    });
+    const cwd = folder({});
+    const program = `process.chdir(${JSON.stringify(cwd)}); fs.rmdirSync(${JSON.stringify(cwd)}); await import(${JSON.stringify(BIN)})`;
+    const args = ['--input-type=module', '-e', `import fs from 'node:fs'; ${program}`, 'neuroscript', 'init', 'y'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stderr).toBe('neuroscript: the current folder was removed; change to one that exists\n');
+    expect(status).toBe(2);
   });
 });

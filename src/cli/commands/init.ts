@@ -1,5 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printable } from '../../report/index.ts';
@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { folderToWrite } from '../terminal/write.ts';
 
 const TEMPLATES = new URL('examples/templates/', PACKAGE);
 
@@ -37,12 +38,9 @@ async function init(dir: string, { service }: { readonly service?: true }, termi
   else files.set(MANIFEST, manifestOf(files.get(MANIFEST) ?? '', dir));
   const taken = [...files.keys()].filter((name) => existsSync(join(dir, name)));
   if (taken.length > 0) throw new UsageError(`${printable(dir)} has ${taken.join(', ')} already; 'init' overwrites nothing`);
-  if (existsSync(dir) && !statSync(dir).isDirectory())
-    throw new UsageError(`cannot write to ${printable(dir)}: it is not a folder`);
   const begun: string[] = [];
-  let made: string | undefined;
+  const made = folderToWrite(dir);
   try {
-    made = await mkdir(dir, { recursive: true });
     for (const [name, text] of files) {
       begun.push(join(dir, name));
       await writeFile(join(dir, name), text, { flag: 'wx' });

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pureTools } from '../../../stdlib-tools/index.ts';
@@ -26,7 +25,7 @@ import { NotPromotable, type Promoted, procedureOf } from '../promote/procedure.
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { writeAllNew } from '../terminal/write.ts';
+import { folderToWrite, writeAllNew } from '../terminal/write.ts';
 import { usably } from './drive.ts';
 
 interface PromoteFlags extends SetupFlags {
@@ -78,7 +77,7 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
   const file = (ending: string): string => join(flags.library, `${name}${ending}`);
   const mocks = recordTools(record.journal, tools).text;
   const { entries, calls, emits } = await mustRepeat(name, promoted, library, mocks, visibleOutput(record) ?? '');
-  await mkdir(flags.library, { recursive: true });
+  folderToWrite(flags.library);
   const files = {
     [file('.ns')]: promoted.text,
     [file('.test.ns')]: testOf(name, place, promoted, namedIn(promoted.text, library, entries), emits),

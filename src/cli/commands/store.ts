@@ -48,7 +48,7 @@ async function status(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> 
 }
 
 async function migrated(flag: string | undefined): Promise<MigrationReport> {
-  const place = await placeToMake(flag);
+  const place = placeToMake(flag);
   if (isPostgresUrl(place)) return migrateStore(place);
   return { place, ...migrateFile(place, [SESSIONS, VALUES]) };
 }

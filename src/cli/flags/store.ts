@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { makeFolder } from '../../files/folder.ts';
 import { allSessions, SqliteStore } from '../../loop/index.ts';
 import { isPostgresUrl, type PostgresStore, placeOf } from '../../postgres/index.ts';
 import { printable } from '../../report/index.ts';
@@ -56,7 +56,7 @@ export async function openStore(
   flag: string | undefined,
   { mustExist, listenUrl }: { readonly mustExist: boolean; readonly listenUrl?: string | undefined },
 ): Promise<OpenedStore> {
-  const file = mustExist ? placeOfStore(flag) : await placeToMake(flag);
+  const file = mustExist ? placeOfStore(flag) : placeToMake(flag);
   if (isPostgresUrl(file)) {
     const { PostgresStore } = await import('../../postgres/index.ts');
     return PostgresStore.open(file, { migrate: !mustExist, listenUrl });
@@ -76,9 +76,9 @@ function placeOfStore(flag: string | undefined): string {
 }
 
 /** As {@link placeOfStore}, for a store that may be made. */
-export async function placeToMake(flag: string | undefined): Promise<string> {
+export function placeToMake(flag: string | undefined): string {
   const file = placeOfStore(flag);
-  if (flag === undefined) await makeFolder(dirname(file));
+  if (flag === undefined) makeStateFolder(dirname(file));
   return file;
 }
 
@@ -90,11 +90,11 @@ export async function sessionIds(store: OpenedStore): Promise<readonly string[]>
 }
 
 /** Makes the folder of the default store, for its owner only. The user makes folders that a flag names. */
-async function makeFolder(folder: string): Promise<void> {
+function makeStateFolder(folder: string): void {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
   } catch (error) {
-    const why = `cannot make ${printable(folder)} to keep the session in: ${fileTrouble(error)}`;
+    const why = `cannot make ${printable(folder)} to keep the session in: ${fileTrouble(error, 'makeFolder')}`;
     throw new UsageError(`${why}; name a file with --store FILE, or keep nothing with --store ${NONE}`, { cause: error });
   }
 }

@@ -20,7 +20,7 @@ export function exitOfThrown(error: unknown): ExitCode {
 
 /** One line about whatever a command threw; it has no stack trace, which only a developer of this package could use. */
 export function failureLine(error: unknown): string {
-  const message = sentence(printable(messageOf(error)));
+  const message = sentence(printable(wasRemoved(error) ? REMOVED : messageOf(error)));
   if (isMisuse(error)) return `neuroscript: ${message}`;
   return error instanceof NeuroScriptError
     ? `neuroscript: ${message} (${error.code})`
@@ -36,5 +36,12 @@ export function sentence(text: string): string {
 }
 
 function isMisuse(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof ConfigError;
+  return error instanceof UsageError || error instanceof ConfigError || wasRemoved(error);
+}
+
+const REMOVED = 'the current folder was removed; change to one that exists';
+
+/** Whether an error is that of a relative path in a process whose working directory is gone. */
+function wasRemoved(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }

@@ -172,6 +172,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'it exists already',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
@@ -182,12 +183,17 @@ const REASONS: Readonly<Record<string, string>> = {
   ENXIO: 'it is not an ordinary file',
 };
 
-/** The reason of a file system error, in words. A new file without its folder has a reason of its own. */
-export function fileTrouble(error: unknown, use: 'read' | 'make' = 'read'): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (use === 'make' && code === 'ENOENT') return 'its folder does not exist';
-  if (use === 'make' && code === 'ENXIO') return 'it is not an ordinary file';
-  return REASONS[code ?? ''] ?? printable(message);
+/** What is done to a file, where the same error has another reason. */
+const REASONS_OF: Readonly<Record<'read' | 'make' | 'makeFolder', Readonly<Record<string, string>>>> = {
+  read: {},
+  make: { ENOENT: 'its folder does not exist' },
+  makeFolder: { ENOENT: 'no folder can be made there', EEXIST: 'it is not a folder' },
+};
+
+/** The reason of a file system error, in words. */
+export function fileTrouble(error: unknown, use: keyof typeof REASONS_OF = 'read'): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS_OF[use][code] ?? REASONS[code] ?? printable(message);
 }
 
 /** A file as messages name it. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, constants, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { access, chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../files/folder.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble, STDIN, statOf } from './input.ts';
@@ -95,8 +96,16 @@ export async function writeNew(file: string, text: string): Promise<void> {
   } catch (error) {
     // Half a file, as of a full disk, would refuse the next attempt.
     if (made) await rm(file, { force: true });
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
+    throw new UsageError(`cannot write ${printable(file)}: ${fileTrouble(error, 'make')}`, { cause: error });
+  }
+}
+
+/** Makes a folder to write to, and those above it. Returns the first one that it made, if any. Throws {@link UsageError}. */
+export function folderToWrite(folder: string): string | undefined {
+  try {
+    return makeFolder(folder);
+  } catch (error) {
+    throw new UsageError(`cannot write to ${printable(folder)}: ${fileTrouble(error, 'makeFolder')}`, { cause: error });
   }
 }
 
