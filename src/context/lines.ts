@@ -21,6 +21,8 @@ export class LineReader {
   #rest = '';
   #ended = false;
   #turn: Promise<unknown> = Promise.resolve();
+  /** The line that is being read, until a caller has it. */
+  #reading: Promise<string | null> | null = null;
 
   constructor(source: LineSource) {
     if (typeof source !== 'string' && (typeof source !== 'object' || source === null))
@@ -33,12 +35,27 @@ export class LineReader {
 
   /**
    * The next line without its LF or CR LF; null at the end of the source. Rejects when the source does. Once a line is longer
-   * than 8 Mi UTF-16 units, every further call rejects.
+   * than 8 Mi UTF-16 units, every further call rejects. When the signal is aborted first, the call rejects with its reason, and the next
+   * caller gets the line.
    */
-  next(): Promise<string | null> {
-    const line = this.#turn.then(() => this.#read());
+  next(signal?: AbortSignal): Promise<string | null> {
+    const line = this.#turn.then(() => this.#given(signal));
     this.#turn = line.catch(() => null);
     return line;
+  }
+
+  #given(signal: AbortSignal | undefined): Promise<string | null> {
+    signal?.throwIfAborted();
+    this.#reading ??= this.#read();
+    const { promise, resolve, reject } = Promise.withResolvers<string | null>();
+    const leave = (): void => reject(signal?.reason);
+    signal?.addEventListener('abort', leave);
+    const end = (): void => {
+      signal?.removeEventListener('abort', leave);
+      if (signal?.aborted !== true) this.#reading = null;
+    };
+    this.#reading.finally(end).then(resolve, reject);
+    return promise;
   }
 
   async #read(): Promise<string | null> {

@@ -21,13 +21,13 @@ import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, scriptName, 
 import { digestsOf } from './digest.ts';
 import { askForm } from './elicit.ts';
 import { Changed, isLogin, isNegotiation, isUnknownSession, McpError, type Outage, outageOf, reasonOf } from './error.ts';
-import { Exchange, type McpCaller } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { Access } from './http.ts';
 import { listTools, MAX_PAGES } from './listing.ts';
 import { plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
-import { Underway } from './underway.ts';
+import { type McpCaller, Underway } from './underway.ts';
 
 /** A progress report of a server about a call. */
 export interface McpProgress {
@@ -337,11 +337,10 @@ export class McpConnection implements AsyncDisposable {
    * way it declines, so that no user answers for another.
    */
   async #ask(params: unknown) {
-    const { callers } = this.#underway;
-    const hosts = new Set(callers.map(({ host }) => host.stdin));
-    const [caller] = callers;
-    if (hosts.size !== 1 || caller === undefined) return { action: 'decline' as const };
-    return askForm(this.name, params, caller.host);
+    const user = this.#underway.user();
+    if (user === null) return { action: 'decline' as const };
+    using _turn = await this.#mutex.hold('ask');
+    return await askForm(this.name, params, user);
   }
 
   async #recheck(client: Client): Promise<void> {

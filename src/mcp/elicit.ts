@@ -1,7 +1,7 @@
-import type { HostContext } from '../context/index.ts';
 import { Pending, promptUser, ToolError } from '../tools/index.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { plainWords } from './serverschema.ts';
+import type { McpCaller } from './underway.ts';
 
 /** The answer to a form: the user's values, a refusal, or neither. */
 export interface FormAnswer {
@@ -28,9 +28,9 @@ class Stopped extends Error {
 
 /**
  * Shows a server's form to the user of a call, as `promptuser` would, with one question for each field. Every question names the server
- * that asks. Without input, and at its end, the answer is `cancel`; a form that cannot be shown is declined.
+ * that asks. Without input, at its end, and once nobody waits for the answer, the answer is `cancel`; a form that cannot be shown is declined.
  */
-export async function askForm(server: string, params: unknown, host: HostContext): Promise<FormAnswer> {
+export async function askForm(server: string, params: unknown, caller: McpCaller): Promise<FormAnswer> {
   const form = isRecord(params) ? params : {};
   // A page could imitate a part of this program.
   if (form['mode'] !== undefined && form['mode'] !== 'form') return { action: 'decline' };
@@ -41,24 +41,25 @@ export async function askForm(server: string, params: unknown, host: HostContext
   const words = plainWords(typeof form['message'] === 'string' ? form['message'] : '');
   const head = `[MCP server '${server}' asks, in its own words; ${DECLINE} refuses, ${CANCEL} stops] ${words}`;
   try {
+    caller.signal.throwIfAborted();
     const content: Record<string, FieldValue> = {};
-    if (fields.length === 0) await line(host, `${head}\nPress enter to agree:`);
-    else host.stdout?.write(`${head}\n`);
+    if (fields.length === 0) await line(caller, `${head}\nPress enter to agree:`);
+    else caller.host.stdout?.write(`${head}\n`);
     for (const [name, field] of fields) {
-      const value = await fieldValue(server, name, isRecord(field) ? field : {}, required.includes(name), host);
+      const value = await fieldValue(server, name, isRecord(field) ? field : {}, required.includes(name), caller);
       if (value !== null) content[name] = value;
     }
     return { action: 'accept', content };
   } catch (error) {
     if (error instanceof Stopped) return { action: error.action };
     // There is no input, or the answer would come later, which a call to a server cannot wait for.
-    if (error instanceof ToolError || error instanceof Pending) return { action: 'cancel' };
+    if (caller.signal.aborted || error instanceof ToolError || error instanceof Pending) return { action: 'cancel' };
     throw error;
   }
 }
 
-async function line(host: HostContext, question: string): Promise<string> {
-  const text = String(await promptUser(host, question));
+async function line({ host, signal }: McpCaller, question: string): Promise<string> {
+  const text = String(await promptUser(host, question, signal));
   if (text === DECLINE) throw new Stopped('decline');
   if (text === CANCEL) throw new Stopped('cancel');
   return text;
@@ -71,16 +72,16 @@ async function fieldValue(
   name: string,
   field: Field,
   required: boolean,
-  host: HostContext,
+  caller: McpCaller,
 ): Promise<FieldValue | null> {
   const fallback = field['default'];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const text = await line(host, `[${server}] ${question(name, field, required)}:`);
+    const text = await line(caller, `[${server}] ${question(name, field, required)}:`);
     if (text === '' && isValue(fallback)) return fallback;
     if (text === '' && !required) return null;
     const value = readField(field, text);
     if (value !== null) return value;
-    host.stdout?.write(`[${server}] that does not fit\n`);
+    caller.host.stdout?.write(`[${server}] that does not fit\n`);
   }
   throw new Stopped('cancel');
 }

@@ -6,19 +6,12 @@ import {
   type RequestOptions,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { HostContext } from '../context/index.ts';
 import { defined } from '../wire/defined.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { askForm } from './elicit.ts';
 import { plainWords } from './serverschema.ts';
 import { type McpTask, readTask } from './tasks.ts';
-
-/** The program on whose behalf a request is made. */
-export interface McpCaller {
-  readonly signal: AbortSignal;
-  /** The host that asks its user. */
-  readonly host: HostContext;
-}
+import type { McpCaller } from './underway.ts';
 
 /** The answers to a server's questions, which are sent with the repeated request. */
 export interface Answered {
@@ -147,7 +140,7 @@ export class Exchange {
     if (method !== 'elicitation/create')
       throw new Error(`it asked for '${plainWords(method)}', which this client does not offer`);
     if (!this.#elicit) throw new Error('it asked the user for input; the configuration allows that with elicit: true');
-    return askForm(this.#server, isRecord(request) ? request['params'] : null, this.caller.host);
+    return askForm(this.#server, isRecord(request) ? request['params'] : null, this.caller);
   }
 
   #cancel(taskId: string): void {

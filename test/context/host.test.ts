@@ -93,6 +93,24 @@ describe('lines of the input', () => {
     expect(await reader.next()).toBeNull();
   });
 
+  it('a caller that gives up leaves the line to the next one', async () => {
+    const source = Promise.withResolvers<string>();
+    const reader = new LineReader(
+      (async function* () {
+        yield await source.promise;
+      })(),
+    );
+    const [first, second] = [new AbortController(), new AbortController()];
+    const given = [reader.next(first.signal), reader.next(second.signal), reader.next()];
+    first.abort(new Error('gone'));
+    second.abort(new Error('gone too'));
+    const settled = Promise.allSettled(given);
+    source.resolve('a\nb\n');
+    expect(await settled).toMatchObject([{ reason: { message: 'gone' } }, { reason: { message: 'gone too' } }, { value: 'a' }]);
+    expect(await reader.next(first.signal).catch(String)).toBe('Error: gone');
+    expect(await reader.next()).toBe('b');
+  });
+
   it('callers at the same time get the lines in the order in which they asked', async () => {
     const reader = new LineReader(['a\nb\nc']);
     expect(await Promise.all([reader.next(), reader.next(), reader.next(), reader.next()])).toEqual(['a', 'b', 'c', null]);

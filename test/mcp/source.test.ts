@@ -316,6 +316,28 @@ describe('a hostile server', () => {
     expect((await emits(stdio('asks'), 'tool.s.trap()')).values[0]).toMatch(/^"refused: /);
   });
 
+  it('asks the user 150 questions at once: the later ones are declined, and the others end with the call', async () => {
+    await using source = await McpSource.connect({ s: stdio('nosy', { elicit: true }) });
+    const asked: string[] = [];
+    const lines = new TransformStream<string, string>();
+    const typed = lines.writable.getWriter();
+    const write = (words: string): void => {
+      asked.push(words);
+      if (asked.length === 2) void typed.write('x\n');
+      if (words.startsWith('Name?')) void typed.write('Ann\n');
+    };
+    const { values } = await runtime.run(
+      'command\n  emit tool.s.trap()\n  promptuser "Name?" into name\n  emit name\nendcommand',
+      {
+        host: { logger: SILENT_LOGGER, stdin: lines.readable, stdout: { write } },
+        tools: source.tools,
+        policy: { allow: ['tool.s.*'], grants: ['mcp:call:s'] },
+      },
+    );
+    expect(values).toEqual(['50 declined', 'Ann']);
+    expect(asked.filter((words) => words.includes('your password?'))).toHaveLength(2);
+  });
+
   it('fails with control characters: the message is plain', async () => {
     expect(await codeOf(emits(stdio('honest'), 'tool.s.fails()'))).toEqual(['NS21', expect.stringContaining('no [31m luck')]);
   });

@@ -236,6 +236,22 @@ describe('the chain of custody, through the real sandbox', () => {
     expect(await runtime.run(source)).toMatchObject({ error: { code: 'NS26' } });
   });
 
+  it('P35: a question that its run no longer waits for takes no line from the next one', async () => {
+    const lines = new TransformStream<string, string>();
+    const asked = Promise.withResolvers<void>();
+    const host = { logger: SILENT_LOGGER, stdin: lines.readable, stdout: { write: () => asked.resolve() } };
+    const root = runtime.interpreter({ host });
+    const source = command('promptuser "Name?" into a', 'emit a');
+    const given = new AbortController();
+    const first = root.fork().execute(source, { signal: given.signal });
+    await asked.promise;
+    given.abort();
+    expect(await first).toMatchObject({ error: { code: 'ERR_CANCELLED' } });
+    const second = root.fork().execute(source);
+    await lines.writable.getWriter().write('Ann\n');
+    expect(await second).toMatchObject({ emits: ['Ann'] });
+  });
+
   it('P35: a turn has no input, whatever its host has', async () => {
     const root = runtime.interpreter({ host: { logger: SILENT_LOGGER, stdin: ['Ann\n'] } });
     const source = { name: 'src', text: command('promptuser "Name?" into a', 'emit a') };

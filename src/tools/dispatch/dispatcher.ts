@@ -348,7 +348,7 @@ export class Dispatcher {
   async #prompt(text: string, io: CallIo, completion: Completed | null): Promise<TaggedJson> {
     if (completion !== null) return completedValue(completion);
     const { host, mayWait = false } = this.#context;
-    return unlessOver(io, () => promptUser(host, text)).catch((error) => {
+    return unlessOver(io, () => promptUser(host, text, io.signal)).catch((error) => {
       if (error instanceof Pending) throw suspendPrompt(error, mayWait);
       throw error;
     });
