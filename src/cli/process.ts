@@ -10,7 +10,7 @@ import { Output } from './terminal/output.ts';
 import { statusColumns } from './terminal/status.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** Milliseconds after an interrupt until the process exits even if something still waits, such as the opening of a pipe. */
+/** Milliseconds after an interrupt or a failure until the process exits even if something still waits, such as the opening of a pipe. */
 const GRACE_MS = 3000;
 
 /** A terminal sends SIGHUP when it closes. */
@@ -21,9 +21,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * one line on standard error and exit code 70.
  */
 export async function runInProcess(argv: string[]): Promise<void> {
-  process.once('uncaughtException', (error) => {
+  const beforeFailure: (() => Promise<void>)[] = [];
+  let hasFailed = false;
+  process.on('uncaughtException', (error) => {
+    // What the first failure stops may fail as well.
+    if (hasFailed) return;
+    hasFailed = true;
     process.stderr.write(`${failureLine(error)}\n`);
-    process.exit(answerOf(argv, exitOfThrown(error)));
+    const end = () => process.exit(answerOf(argv, exitOfThrown(error)));
+    setTimeout(end, GRACE_MS);
+    void Promise.allSettled(beforeFailure.map((work) => work())).then(end);
   });
   // Without a listener Node opens its inspector on this signal, which a compromised worker could send. It stays until the end.
   if (process.listenerCount('SIGUSR1') === 0) process.on('SIGUSR1', () => {});
@@ -56,6 +63,7 @@ export async function runInProcess(argv: string[]): Promise<void> {
     onSignal(listener) {
       for (const signal of SIGNALS) process.off(signal, stopOrEnd).on(signal, listener);
     },
+    beforeFailure: (work) => beforeFailure.push(work),
     interrupt: interrupt.signal,
   };
   // A reader that closes its end (`| head -1`) cancels the command. That is success, but no yes for commands that answer a question.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_LIFETIMES, type KeyLookup } from '../aeiou/index.ts';
+import type { KeyLookup } from '../aeiou/index.ts';
 import {
   Ancestry,
   type CallAnswer,
@@ -84,7 +84,7 @@ export class Inspector implements AsyncDisposable {
     this.#ancestry = new Ancestry(store);
     this.#past = new Past(store);
     this.#trials = new Trials(store, init.openRuntime, init.keys);
-    this.#coordinator = new SessionCoordinator({ store, log: decisions, clock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
+    this.#coordinator = new SessionCoordinator({ store, log: decisions, clock });
     this.changes = new Changes(store, log);
   }
 

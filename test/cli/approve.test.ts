@@ -46,6 +46,7 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
     statusColumns: 0,
     interrupt: new AbortController().signal,
     onSignal: () => {},
+    beforeFailure: () => {},
   };
   vi.stubEnv('XDG_STATE_HOME', STATE);
   const code = await runProgram(argv, terminal).finally(() => vi.unstubAllEnvs());

@@ -1,10 +1,20 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { tempFolder } from '../folder.ts';
-import { BIN, command } from './spawn.ts';
+import { BIN, command, folder, neuroscript } from './spawn.ts';
 
 const AGENT = [
   '<<<NSENV:V3:START>>>',
@@ -85,6 +95,21 @@ function contents(path: string): Record<string, string> {
       .filter(([name, text]) => !/\.(?:db|log)$/.test(name ?? '') || text !== ''),
   );
 }
+
+it('a session whose turns cannot be printed stays open, and another process can go on with it at once', async () => {
+  const slow = `cat <<'END'\n${AGENT.replace('"done"', '"continue"')}END\nsleep 1\n`;
+  const cwd = folder({ 'slow.sh': slow, 'agent.txt': AGENT });
+  const drive = ['--store', 's.db', '--agent'];
+  const full = openSync('/dev/full', 'w');
+  const failed = await neuroscript(['loop', '--sid', 's', ...drive, 'command:sh slow.sh'], { cwd, stdoutTo: full });
+  closeSync(full);
+  expect(failed).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^neuroscript: the output cannot be written: [^\n]*\n$/),
+  });
+  const resumed = await neuroscript(['sessions', 'resume', 's', ...drive, 'command:cat agent.txt'], { cwd });
+  expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('Session s: DONE after') });
+});
 
 it.each(WRITERS)('issues 19 and 44: on a full disk, nothing empty or half is left behind by: %s', (line, stdin) => {
   for (const blocks of [0, 1]) {

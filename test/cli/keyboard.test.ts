@@ -164,7 +164,7 @@ describe('repl before a person', () => {
     });
     const terminal = {
       ...{ stdin, screen, out, err: out, paintOut: paint, paintErr: paint },
-      ...{ outIsTTY: true, statusColumns: 79, interrupt: interrupt.signal, onSignal: () => {} },
+      ...{ outIsTTY: true, statusColumns: 79, interrupt: interrupt.signal, onSignal: () => {}, beforeFailure: () => {} },
     };
     const code = await runProgram(['repl', '--fuel', '1e11', '--cpu', '60s', '--wall', '60s'], terminal);
     return { code, shown: plain(shown) };

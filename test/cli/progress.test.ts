@@ -25,6 +25,7 @@ function terminal(isTTY: boolean): { readonly terminal: Terminal; shown(): strin
       statusColumns: isTTY ? 79 : 0,
       interrupt: new AbortController().signal,
       onSignal: () => {},
+      beforeFailure: () => {},
     },
     shown() {
       const before = written;

@@ -29,6 +29,7 @@ export async function within(
     ...{ outIsTTY: columns !== undefined, statusColumns: 0 },
     interrupt: new AbortController().signal,
     onSignal: () => {},
+    beforeFailure: () => {},
   };
   const texts = streams.map((stream) => stream.toArray());
   for (const [name, value] of Object.entries({ XDG_STATE_HOME: STATE, ...env })) vi.stubEnv(name, value);

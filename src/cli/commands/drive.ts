@@ -7,7 +7,9 @@ import {
   LoopController,
   type LoopProgress,
   type LoopResult,
+  MemoryStore,
   runtimeExecutor,
+  SessionCoordinator,
   SessionExistsError,
   SessionLeasedError,
   SessionStateError,
@@ -93,6 +95,11 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
   await using runtime = await createRuntime({ ...setup, limits: flags.limits, concurrency: 1, ask });
   const root = runtime.interpreter({ stores });
   await loadLibrary(root, flags.library);
+  const coordinator = new SessionCoordinator({
+    store: store ?? new MemoryStore(),
+    log,
+    clock,
+  });
   const controller = new LoopController({
     executor: runtimeExecutor(runtime, root),
     keyring,
@@ -100,9 +107,15 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
     ids,
     system: await systemOf(flags, setup, 'v3', root.library),
     grammar: grammarOf(flags, setup),
-    ...kept,
+    coordinator,
     durable: flags.durable,
     onInterrupted: flags.onInterrupted,
+  });
+  // The session stays open, and the next process need not wait for the end of its lease.
+  terminal.beforeFailure(async () => {
+    const left = controller.handOff();
+    await coordinator.abandon();
+    await left;
   });
   const { maxTime } = flags;
   const options = {

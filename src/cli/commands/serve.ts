@@ -1,6 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
   FileLog,
   Host,
@@ -124,7 +123,6 @@ async function serve(flags: ServeFlags, terminal: Terminal, lines: HostLines): P
     store,
     log,
     clock: systemClock,
-    replayTtl: DEFAULT_LIFETIMES.replayTtl,
     leaseMs: config.leaseMs,
     owner: flags.owner,
   });
@@ -146,6 +144,7 @@ async function serve(flags: ServeFlags, terminal: Terminal, lines: HostLines): P
     kids: () => keyring.list().map(({ kid }) => kid),
     onError: (error, sid) => lines.failed(error, sid),
   });
+  terminal.beforeFailure(() => host.drain(0));
   const listen = flags.listen ?? config.listen;
   const health = new Health({ host, store, log });
   const view = (): Promise<string> => {

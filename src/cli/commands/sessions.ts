@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
   Ancestry,
   lastApproved,
@@ -200,7 +199,6 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
     store,
     log,
     clock: systemClock,
-    replayTtl: DEFAULT_LIFETIMES.replayTtl,
     owner: flags.owner,
   });
   const problems: string[] = [];

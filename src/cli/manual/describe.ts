@@ -60,6 +60,7 @@ function collecting(take: (text: string) => void): Terminal {
     ...{ stdin: Readable.from([]), screen: null, out: new Output(sink), err: new Output(sink) },
     ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, statusColumns: 0 },
     onSignal: () => {},
+    beforeFailure: () => {},
     interrupt: new AbortController().signal,
   };
 }

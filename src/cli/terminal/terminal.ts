@@ -20,6 +20,11 @@ export interface Terminal {
   readonly statusColumns: number;
   /** Lets a command stop in its own time: from now on SIGINT, SIGTERM and SIGHUP call the listener and do nothing else. */
   onSignal(listener: (signal: NodeJS.Signals) => void): void;
+  /**
+   * Adds work to do before the process ends because of an error that nobody handles, such as an output that cannot be written. It may
+   * take no longer than the grace of an interrupt.
+   */
+  beforeFailure(work: () => Promise<void>): void;
   /** Aborts on Ctrl-C, SIGTERM, SIGHUP, or a closed standard output. */
   readonly interrupt: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
@@ -60,7 +61,7 @@ export class SessionCoordinator {
     clock,
     owner = `${hostname()}:${process.pid}:${randomUUID()}`,
     leaseMs,
-    replayTtl,
+    replayTtl = DEFAULT_LIFETIMES.replayTtl,
     turns = TURNS,
   }: SessionCoordinatorInit) {
     this.store = store;
@@ -246,8 +247,7 @@ export class SessionCoordinator {
   async start(turn: StartedTurn, { fence, holding }: DrivenSession): Promise<void> {
     // Before the store answers: who gives the session up meanwhile must not write what was before.
     holding.begun = turn.attempt > 0 && turn.runner === this.instance ? turn : null;
-    const isCancelled = await this.store.start(turn, fence);
-    if (isCancelled) this.#leases.cancel(turn.sid);
+    if (await this.store.start(turn, fence)) this.#leases.cancel(turn.sid);
   }
 
   /** Gives up a session that this process has lost, or may have: its attempt has ended no process, and counts for nothing. */

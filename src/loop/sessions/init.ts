@@ -15,8 +15,8 @@ export interface SessionCoordinatorInit {
   readonly owner?: string | undefined;
   /** Milliseconds after which others may take the sessions of a process that died; 15,000 when absent. */
   readonly leaseMs?: number | undefined;
-  /** Seconds for which a used token id is remembered. */
-  readonly replayTtl: number;
+  /** Seconds for which a used token id is remembered; 300 when absent. */
+  readonly replayTtl?: number | undefined;
   /** The lock that the turns of this process hold; when absent, all coordinators of the process share one. */
   readonly turns?: SharedLock;
 }
