@@ -40,13 +40,7 @@ const MAY: ReadonlySet<string> = new Set([
     'test/worker/lockdown.test.ts',
   ],
   // They make pipes and archives with programs of the system.
-  ...[
-    'test/cli/fmt.test.ts',
-    'test/docs/packed.test.ts',
-    'test/files/ordinary.test.ts',
-    'test/loop/store.test.ts',
-    'test/stdlib-tools/fs.test.ts',
-  ],
+  ...['test/docs/packed.test.ts', 'test/files/ordinary.test.ts', 'test/loop/store.test.ts', 'test/stdlib-tools/fs.test.ts'],
   // The gate and its verifiers are processes.
   ...['approval', 'history', 'inputs', 'states/states'].map((name) => `test/gate/${name}.test.ts`),
 ]);
