@@ -109,6 +109,20 @@ it.each([
   },
 );
 
+it('sessions that are claimed together are driven although a decision of another one cannot be logged, and none is lost', async () => {
+  const { coordinator, store, log, clock } = await owing('a', 'b');
+  await store.create(newSession('c', '{}', null), clock.ms);
+  const append = log.append.bind(log);
+  const next = async () => (await coordinator.next(8, { profiles: [''] })).map(({ state }) => state.sid);
+  log.append = (entry) => (entry.SID === 'a' ? Promise.reject(new Error('the disk is full')) : append(entry));
+  expect(await next()).toEqual(['b', 'c']);
+  expect((await store.summary('a'))?.lease).toBeNull();
+  await expect(next()).rejects.toThrow('the disk is full');
+  log.append = append;
+  expect(await next()).toEqual(['a']);
+  expect(log.entries.map(({ SID }) => SID)).toEqual(['b', 'a']);
+});
+
 it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
   const log = new MemoryLog();
   const { loop } = controller({ log });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { StoreError } from '../../sqlite/error.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
@@ -16,6 +15,7 @@ import { Heartbeat } from './heartbeat.ts';
 import type { SessionCoordinatorInit } from './init.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type DrivenSession, type Holding, Leases } from './lease.ts';
+import { patiently } from './patience.ts';
 import { keptCalls } from './point.ts';
 import { Resting } from './resting.ts';
 import type { Admission, Runnable, SessionSetup } from './setup.ts';
@@ -25,10 +25,6 @@ import { SessionWork } from './work.ts';
 
 /** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
-
-/** The pauses between attempts to store a call, in milliseconds. */
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1000;
 
 /**
  * Coordinates the store, the log and the lease of sessions in the only order that loses nothing: lease, start, commit, log,
@@ -129,22 +125,30 @@ export class SessionCoordinator {
     return this.store.claim(sid, this.#leases.lease);
   }
 
-  /** Claims sessions that are ready, as {@link claim} does, without those that are lost meanwhile. Throws as {@link SessionStore.next} and the log do. */
+  /**
+   * Claims sessions that are ready, as {@link claim} does. Gives back those that are lost meanwhile, and those whose unlogged decisions
+   * cannot be logged: the error of the first of them is thrown when no session is left. Throws as {@link SessionStore.next} does.
+   */
   async next(most: number, runnable: Runnable): Promise<readonly DrivenSession[]> {
     const until = this.#leases.end();
     const found = await this.store.next(this.#leases.lease, most, runnable);
-    const driven = found.map(async (each) => {
-      const owes = each.unlogged.length > 0 || each.unloggedEnd !== null;
-      try {
-        using _alone = owes ? await this.work.alone(each.state.sid) : null;
-        return this.#know(await this.#driven(each, until));
-      } catch (error) {
-        if (!(error instanceof SessionLeasedError)) throw error;
-        await this.release(each);
-        return null;
-      }
-    });
-    return (await Promise.all(driven)).filter((each) => each !== null);
+    const all = await Promise.allSettled(found.map((each) => this.#drivenOfMany(each, until)));
+    const driven = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const failed = all.find((each) => each.status === 'rejected' && !(each.reason instanceof SessionLeasedError));
+    if (driven.length === 0 && failed?.status === 'rejected') throw failed.reason;
+    return driven;
+  }
+
+  async #drivenOfMany(found: ClaimedSession, until: number): Promise<DrivenSession> {
+    const { state, unlogged, unloggedEnd } = found;
+    try {
+      using _alone = unlogged.length > 0 || unloggedEnd !== null ? await this.work.alone(state.sid) : null;
+      return this.#know(await this.#driven(found, until));
+    } catch (error) {
+      // If releasing fails as well, the lease expires. The first error is the one to report.
+      await this.release(found).catch(() => {});
+      throw error;
+    }
   }
 
   /** Remembers a session that this process holds, and forgets those that it could no longer go on with: the first ones. */
@@ -265,16 +269,12 @@ export class SessionCoordinator {
    * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the turn and its lease
    * last. Throws as {@link SessionStore.keep} does.
    */
-  async keep(session: DrivenSession, step: StoredStep): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      try {
-        return await this.store.keep(session.state.sid, step, session.fence);
-      } catch (error) {
-        // A busy store, or one whose disk failed, may succeed at the next attempt.
-        const isPassing = error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
-        if (!isPassing || !this.lasts(session) || !(await this.#leases.pause(session.state.sid, pause))) throw error;
-      }
-    }
+  keep(session: DrivenSession, step: StoredStep): Promise<void> {
+    const { fence, holding } = session;
+    return patiently(
+      () => this.store.keep(holding.sid, step, fence),
+      async (ms) => this.lasts(session) && (await this.#leases.pause(holding.sid, ms)),
+    );
   }
 
   /** Forgets a started turn whose program never ran. */
