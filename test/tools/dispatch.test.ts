@@ -523,8 +523,13 @@ describe('the journal and the audit trail', () => {
     expect(waiting).toBe(0);
   });
 
-  it('a call that the run did not outlive ends in the error that ended the run', async () => {
-    const bench = new Bench([tool('x', () => new Promise<never>(() => {}))]);
+  const never = () => new Promise<never>(() => {});
+  const stuck = { a: { '~standard': { version: 1, vendor: 'test', validate: never } } } as const;
+  it.each([
+    ['tool', tool('x', never)],
+    ['validator', defineTool({ name: 'tool.t.x', args: stuck, run: () => 1 })],
+  ])('a call whose %s never settles ends in the error that ended the run', async (_what, hanging) => {
+    const bench = new Bench([hanging]);
     const port = variables();
     const reply = bench.call('tool.t.x', [], port);
     port.abort.abort();

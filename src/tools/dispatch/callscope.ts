@@ -40,8 +40,8 @@ export class CallScope {
 }
 
 /**
- * The outcome of `work`. Rejects with {@link Halt} when the call is over first: a tool that never settles must not keep the
- * record of the run alive. By then the sandbox has ended the call and ignores the answer.
+ * The outcome of `work`. Rejects with {@link Halt} when the call is over first: a tool or a validator that never settles must not keep
+ * the record of the run alive. By then the sandbox has ended the call and ignores the answer.
  */
 export function unlessOver<T>(io: CallIo, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -13,6 +13,7 @@ import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
 import { type CallQuestion, hasCallRules, patternsBefore } from '../policy/decide.ts';
 import type { Denial, PolicyGuard } from '../policy/guard.ts';
 import { checkArguments } from './arguments.ts';
+import { unlessOver } from './callscope.ts';
 import { type CallingRun, type DispatchContext, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
 import { digestOf, valueFrom } from './large.ts';
@@ -44,7 +45,7 @@ async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<
   try {
     const tool = authorize(run, call);
     call.origin?.runs(tool);
-    const args = await checkArguments(tool, call.args);
+    const args = await unlessOver(call.io, () => checkArguments(tool, call.args));
     const own = tool.setsVariables ? call : { ...call, keepsVariables: true };
     const value = await invoke(run, tool, args, own, (name, values) =>
       callNested(run, own, `${call.id()}.${callDigest(tool.canonicalName, call.args)}.${++nested}`, name, values),
