@@ -12,6 +12,13 @@ import { type Excess, MOST_VALUES } from './values.ts';
 const END_MS = 2000;
 const TERM_MS = 500;
 
+/** Hears what a server writes beside messages. */
+export interface Beside {
+  readonly stderr: (chunk: Buffer) => void;
+  /** Called for each line that is no JSON. */
+  readonly noise: () => void;
+}
+
 /**
  * A transport that starts its server as the leader of a process group. Unlike the transport of the protocol's library, it reads in linear
  * time, reports messages that are too long, and leaves no process of the group behind: `close` and the end of this process kill processes
@@ -23,15 +30,15 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #server: StdioServer;
   readonly #maxBytes: number;
-  readonly #onStderr: (chunk: Buffer) => void;
+  readonly #beside: Beside;
   readonly #excess: Excess;
   #child: ChildProcessByStdio<Writable, Readable, Readable> | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(server: StdioServer, maxBytes: number, onStderr: (chunk: Buffer) => void, excess: Excess) {
+  constructor(server: StdioServer, maxBytes: number, beside: Beside, excess: Excess) {
     this.#server = server;
     this.#maxBytes = maxBytes;
-    this.#onStderr = onStderr;
+    this.#beside = beside;
     this.#excess = excess;
   }
 
@@ -55,7 +62,7 @@ export class StdioTransport implements Transport {
     });
     child.once('close', () => this.onclose?.());
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
-    child.stderr.on('data', this.#onStderr);
+    child.stderr.on('data', this.#beside.stderr);
     const lines = new LineSplitter(this.#maxBytes);
     child.stdout.on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) {
@@ -84,8 +91,9 @@ export class StdioTransport implements Transport {
     try {
       message = deserializeMessage(line);
     } catch (error) {
-      // A line that is no JSON is no message; servers print such lines by mistake.
-      if (!(error instanceof SyntaxError)) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      // Servers print lines by mistake.
+      if (error instanceof SyntaxError) this.#beside.noise();
+      else this.onerror?.(error instanceof Error ? error : new Error(String(error)));
       return;
     }
     this.onmessage?.(message);

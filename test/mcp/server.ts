@@ -50,13 +50,14 @@ const change: Mode = (server) => {
   });
 };
 
-/** Its tool sends this many messages that nobody asked for. */
-function notes(count: number): Mode {
-  const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`;
+const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
+
+/** Its tool sends this many lines that nobody asked for. */
+function lines(count: number, line = NOTE): Mode {
   return (server) =>
     server.registerTool('trap', {}, async () => {
       for (let sent = 0; sent < count; sent++)
-        if (!process.stdout.write(note)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+        if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
       return text('done');
     });
 }
@@ -92,8 +93,10 @@ const MODES: Readonly<Record<string, Mode>> = {
     process.on('SIGTERM', () => {});
     setInterval(() => {}, 1000);
   },
-  flood: notes(1_000_000),
-  burst: notes(2000),
+  flood: lines(1_000_000),
+  burst: lines(2000),
+  babble: lines(2000, 'hello'),
+  malformed: lines(2000, '{}'),
   ping: (server) => server.registerTool('trap', {}, () => text('fine')),
   relist: (server) => server.registerTool('trap', {}, () => text('fine')),
   garbage: (server) =>

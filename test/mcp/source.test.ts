@@ -227,6 +227,8 @@ describe('a hostile server', () => {
     ['many', {}, 'a message of the server nests too deep, or has too many values'],
     ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
     ['burst', {}, 'the server sent 1000 messages without being asked'],
+    ['babble', {}, 'the server sent 1000 messages without being asked'],
+    ['malformed', {}, 'the server sent 1000 messages without being asked'],
   ])('%s: the error names the bound (finding 11)', async (mode, bounds, problem) => {
     await using source = await McpSource.connect({ s: stdio(mode, bounds) });
     expect((await codeOf(run(source, 'tool.s.trap()')))[1]).toBe(`MCP server 's': the call of 'trap' failed: ${problem}`);
