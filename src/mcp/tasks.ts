@@ -1,5 +1,7 @@
 import { parsedJson } from '../files/json.ts';
+import { clipped } from '../wire/clip.ts';
 import { isRecord } from '../wire/unknown.ts';
+import { plainWords } from './serverschema.ts';
 
 /** The name of the extension, in the capabilities of both sides, from protocol version 2026-07-28 on. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -23,14 +25,14 @@ export interface McpTask {
 /** Bounds of the time between two polls, in milliseconds. */
 const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [50, 5000];
 const POLL_MS = 1000;
-/** Longest id of a task, in characters. A reason of a waiting turn holds it. */
-const MAX_ID = 200;
+/** Longest id of a task, in characters of its JSON, and of the name of a tool beside it: the reason of a waiting turn holds both. */
+const [MAX_ID, MAX_NAME] = [200, 100];
 
 /** Reads a task in the form of either version; null for anything else. */
 export function readTask(value: unknown): McpTask | null {
   if (!isRecord(value)) return null;
   const { taskId: id, status, statusMessage, pollIntervalMs, pollInterval, ttlMs, ttl } = value;
-  if (typeof id !== 'string' || id.length > MAX_ID || typeof status !== 'string') return null;
+  if (typeof id !== 'string' || JSON.stringify(id).length > MAX_ID || typeof status !== 'string') return null;
   const poll = numberOf(pollIntervalMs) ?? numberOf(pollInterval) ?? POLL_MS;
   return {
     id,
@@ -67,15 +69,19 @@ export function carriedTask(answer: unknown): McpTask | null {
   return readTask(isRecord(answer['_meta']) ? answer['_meta'][CARRIED] : null) ?? readTask(answer['task']);
 }
 
+const BEFORE_ID = ' works on task ';
+
 /** The reason of a turn that waits for a task. {@link taskIdIn} finds the id in it. */
 export function waitingReason(server: string, tool: string, { id }: McpTask): string {
-  return `tool '${tool}' of MCP server '${server}' works on task ${JSON.stringify(id)}`.slice(0, 500);
+  return `tool '${clipped(plainWords(tool), MAX_NAME)}' of MCP server '${server}'${BEFORE_ID}${JSON.stringify(id)}`;
 }
 
-/** The id of the task for which a turn with this reason waits; null if it names none. */
+/** The id of the task for which a turn with this reason waits; null if it names none. The name of the tool and the id may hold any words. */
 export function taskIdIn(reason: string): string | null {
-  const at = reason.lastIndexOf(' works on task ');
-  if (at < 0) return null;
-  const id = parsedJson(reason.slice(at + ' works on task '.length));
-  return typeof id === 'string' ? id : null;
+  for (let at = reason.length; at > 0; ) {
+    at = reason.lastIndexOf(BEFORE_ID, at - 1);
+    const id = at < 0 ? null : parsedJson(reason.slice(at + BEFORE_ID.length));
+    if (typeof id === 'string') return id;
+  }
+  return null;
 }
