@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
-import { note, withMcpCall } from '../telemetry/index.ts';
+import { withMcpCall } from '../telemetry/index.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { answerOf, type McpAnswer } from './answer.ts';
 import { ownCredentials } from './auth/provider.ts';
@@ -24,24 +24,10 @@ import { Changed, isLogin, isNegotiation, isUnknownSession, McpError, type Outag
 import { Exchange } from './exchange.ts';
 import type { Access } from './http.ts';
 import { listTools, MAX_PAGES } from './listing.ts';
-import { plainWords } from './serverschema.ts';
+import { type McpProgress, progressReport } from './progress.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
 import { type McpCaller, Underway } from './underway.ts';
-
-/** A progress report of a server about a call. */
-export interface McpProgress {
-  /** Name of the server in the configuration. */
-  readonly server: string;
-  /** The server's name of the tool. */
-  readonly tool: string;
-  /** The progress in the server's unit. It only grows. */
-  readonly progress: number;
-  /** `progress` at the end of the call; null when the server does not know. */
-  readonly total: number | null;
-  /** The server's message, cleaned; '' if it has none. */
-  readonly message: string;
-}
 
 /** Gives the tokens for a server. */
 export type Authorize = (server: string, config: HttpServer) => AuthProvider | OAuthClientProvider | undefined;
@@ -91,6 +77,8 @@ export class McpConnection implements AsyncDisposable {
   #legacy = false;
   #digests: ReadonlyMap<string, string> | null = null;
   #changed: ReadonlySet<string> = new Set();
+  /** Connections whose list is being read again, and whether it has changed since. */
+  readonly #unread = new WeakMap<Client, boolean>();
   #opening: Transport | null = null;
   #failures = 0;
   #notBefore = 0;
@@ -147,7 +135,8 @@ export class McpConnection implements AsyncDisposable {
     const { client } = exchange;
     // Progress reports arrive outside of the call and its span, so they enter its asynchronous context again.
     const inCall = AsyncLocalStorage.snapshot();
-    const onprogress = (progress: Progress) => inCall(() => this.#report(tool.name, progress));
+    const report = progressReport(this.name, tool.name, this.#logger, this.#onProgress);
+    const onprogress = (progress: Progress) => inCall(() => report(progress));
     // From 2026-07-28 on, the server decides for each call whether it becomes a task.
     const wantsTask = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
     if (wantsTask) return exchange.request('tools/call', { ...params, task: {} });
@@ -198,17 +187,6 @@ export class McpConnection implements AsyncDisposable {
     } finally {
       await this.#underway.end(caller, client);
     }
-  }
-
-  #report(tool: string, { progress, total, message }: Progress): void {
-    const words = plainWords(message ?? '');
-    const report: McpProgress = { server: this.name, tool, progress, total: total ?? null, message: words };
-    this.#logger.debug(
-      report,
-      `MCP server ${this.name}: ${tool}: ${progress}${total === undefined ? '' : ` of ${total}`} ${words}`,
-    );
-    note('mcp.progress', { progress, message: words, total });
-    this.#onProgress?.(report);
   }
 
   /** Closes the connection, and ends the server if this process has started it. Idempotent. */
@@ -343,21 +321,29 @@ export class McpConnection implements AsyncDisposable {
     return await askForm(this.name, params, user);
   }
 
+  /** Reads a list that the server says has changed. However often it says so during a reading, one more reading follows. */
   async #recheck(client: Client): Promise<void> {
     if (this.#digests === null) return;
-    await this.#list(client).catch((error: unknown) => {
-      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
-    });
+    const isReading = this.#unread.has(client);
+    this.#unread.set(client, true);
+    if (isReading) return;
+    while (this.#unread.get(client) === true) {
+      this.#unread.set(client, false);
+      await this.#list(client).catch((error: unknown) => {
+        this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
+      });
+    }
+    this.#unread.delete(client);
   }
 
   async #list(client: Client): Promise<readonly Tool[]> {
-    let tools: readonly Tool[];
+    let tools: readonly Tool[] = [];
     try {
       // A server without tools has resources or prompts. The library would print to standard output.
-      if (client.getServerCapabilities()?.tools === undefined) return [];
-      tools = await listTools(client, this.#times(), (what) =>
-        this.#logger.warn({ server: this.name }, `MCP server ${this.name}: left out is ${what}`),
-      );
+      if (client.getServerCapabilities()?.tools !== undefined)
+        tools = await listTools(client, this.#times(), (what) =>
+          this.#logger.warn({ server: this.name }, `MCP server ${this.name}: left out is ${what}`),
+        );
     } catch (error) {
       throw this.#failed('its tools cannot be listed', this.#breaches.get(client) ?? error);
     }

@@ -5,8 +5,9 @@ import type { ToolDefinition } from '../tools/index.ts';
 import { callBack } from '../wire/callback.ts';
 import { anything, checker, checkFunction } from '../wire/options.ts';
 import { checkMcpConfig, type McpConfig } from './config.ts';
-import { type Authorize, McpConnection, type McpProgress } from './connection.ts';
+import { type Authorize, McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
+import type { McpProgress } from './progress.ts';
 import { readersOf } from './resources.ts';
 import { standIn, toolsOf } from './tools.ts';
 
@@ -21,8 +22,8 @@ export {
   readMcpConfig,
   type StdioServer,
 } from './config.ts';
-export type { McpProgress } from './connection.ts';
 export { McpError } from './error.ts';
+export type { McpProgress } from './progress.ts';
 export { type McpHttp, type McpHttpOptions, serveHttp } from './server/http.ts';
 export { ProgramFile } from './server/programfile.ts';
 export type { ProgramStore } from './server/programs.ts';

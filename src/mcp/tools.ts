@@ -24,7 +24,7 @@ import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
 /**
  * Defines a server's tools as `tool.<server>.<name>`. Each takes one map of named arguments, which is checked against the
  * server's schema before anything is sent. The tools need the grant `mcp:call:<server>`, and count as writes unless the host
- * declares them read-only. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
+ * declares them read-only. Rejects with {@link McpError} (`ERR_MCP`) for names that would be the same in a script.
  */
 export async function toolsOf(
   connection: McpConnection,
@@ -42,8 +42,9 @@ export async function toolsOf(
     const name = scriptName(tool.name);
     const other = seen.get(name.toLowerCase());
     if (other !== undefined)
-      throw new ConfigError(
-        `MCP server '${connection.name}': the tools '${plainWords(other)}' and '${plainWords(tool.name)}' have the same name in a script; choose with 'tools'`,
+      throw new McpError(
+        connection.name,
+        `the tools '${plainWords(other)}' and '${plainWords(tool.name)}' have the same name in a script; choose with 'tools'`,
       );
     seen.set(name.toLowerCase(), tool.name);
     defined.push(define(connection, tool, name, config));

@@ -1,6 +1,6 @@
 // An MCP server of the official library for tests: `node server.ts MODE` over standard streams. Every mode but `honest`
 // misbehaves in one way once it has been connected.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
@@ -37,7 +37,8 @@ export function honestServer(): McpServer {
   return server;
 }
 
-type Mode = (server: McpServer) => void;
+/** `isAgain`: it was started before with the same file. */
+type Mode = (server: McpServer, isAgain: boolean) => void;
 
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] });
 
@@ -117,7 +118,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   },
   change,
   early: (server) => {
-    change(server);
+    change(server, false);
     // Before it has even said what it is.
     const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n`;
     process.stdin.once('data', () => process.stdout.write(note));
@@ -142,6 +143,36 @@ const MODES: Readonly<Record<string, Mode>> = {
         process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: `q${asked}`, method: 'elicitation/create', params })}\n`);
       return promise;
     }),
+  // It announces a changed list 500 times at once, and says how often its tools were listed.
+  announce: (server) => {
+    let listed = 0;
+    process.stdin.on('data', (chunk) => (listed += String(chunk).split('"tools/list"').length - 1));
+    const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n`;
+    server.registerTool('trap', {}, async () => {
+      process.stdout.write(note.repeat(500));
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return text(String(listed));
+    });
+  },
+  // Its progress goes back.
+  back: (server) =>
+    server.registerTool('trap', {}, async ({ mcpReq }) => {
+      const { progressToken } = mcpReq._meta ?? {};
+      for (const progress of [5, 3, -1, 7, 7, 8]) {
+        if (progressToken !== undefined)
+          await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress } });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return text('done');
+    }),
+  // It has no tools any more once it was started anew.
+  forgets: (server, isAgain) => {
+    server.registerTool('trap', {}, () => process.exit(3));
+    if (!isAgain) return;
+    const write = process.stdout.write.bind(process.stdout);
+    process.stdout.write = (chunk: string | Uint8Array) =>
+      write(String(chunk).replace(/"capabilities":\{"tools":\{[^}]*\}\}/, '"capabilities":{}'));
+  },
   asks: (server) =>
     server.registerTool('trap', {}, async () => {
       const answer = await server.server
@@ -153,9 +184,10 @@ const MODES: Readonly<Record<string, Mode>> = {
 
 if (import.meta.main) {
   const [, , mode = 'honest', pidFile] = process.argv;
+  const isAgain = pidFile !== undefined && existsSync(pidFile);
   if (pidFile !== undefined) writeFileSync(pidFile, String(process.pid));
   const server = honestServer();
-  MODES[mode]?.(server);
+  MODES[mode]?.(server, isAgain);
   process.stderr.write(`started as ${mode}\n`);
   await server.connect(new StdioServerTransport());
   if (mode === 'ping' || mode === 'relist') {

@@ -302,6 +302,29 @@ describe('a hostile server', () => {
     },
   );
 
+  it('has no tools any more once it was started anew: none is called', async () => {
+    await using source = await McpSource.connect({ s: classicServer('forgets', join(directory, 'forgets.pid')) });
+    expect((await codeOf(run(source, 'tool.s.trap()')))[0]).toBe('NS1002');
+    expect(await codeOf(run(source, 'tool.s.add({"a": 1})'))).toEqual([
+      'NS1002',
+      expect.stringContaining("it has changed its tool 'add' since it was offered"),
+    ]);
+  });
+
+  it('announces a changed list 500 times at once: the list is read twice', async () => {
+    expect((await emits(stdio('announce'), 'tool.s.trap()')).values).toEqual(['3']);
+  });
+
+  it('reports progress that goes back: only what grows is passed on', async () => {
+    const progress: number[] = [];
+    await using source = await McpSource.connect(
+      { s: stdio('back') },
+      { onProgress: (report) => progress.push(report.progress) },
+    );
+    expect((await run(source, 'tool.s.trap()')).values).toEqual(['done']);
+    expect(progress).toEqual([5, 7, 8]);
+  });
+
   it('announces a pattern, which could take for ever: it is never run here, but left to the server', async () => {
     await using source = await McpSource.connect({ s: stdio('redos') });
     expect(JSON.stringify(source.tools.map(({ parameters }) => parameters))).not.toContain('a+');
@@ -310,7 +333,10 @@ describe('a hostile server', () => {
   });
 
   it('offers two tools that a script could not tell apart: refused, until the host chooses', async () => {
-    await expect(McpSource.connect({ s: stdio('clash') })).rejects.toMatchObject({ code: 'ERR_CONFIG' });
+    const message = "MCP server 's': the tools 'a-b' and 'a.b' have the same name in a script; choose with 'tools'";
+    await expect(McpSource.connect({ s: stdio('clash') })).rejects.toMatchObject({ code: 'ERR_MCP', message });
+    await using source = await McpSource.connect({ s: stdio('clash', { optional: true }) });
+    expect(source.failures).toMatchObject([{ server: 's', error: { message } }]);
     expect((await emits(stdio('clash', { tools: ['a.b'] }), 'tool.s.a_b()')).values).toEqual(['2']);
   });
 
