@@ -181,7 +181,7 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   const { stepper, session, watcher } = step;
   const { host, coordinator, maxWaitMs } = stepper;
   const { sid, turn: index } = started;
-  const approved = await signApproval(host.keyring, { sid, turn: index }, turn);
+  const approved = await signApproval(host.keyring, { sid, turn: index, attempts: started.attempts }, turn);
   const suspended = suspend(turn, approved, host.clock.now(), maxWaitMs, started.suspended);
   await coordinator.start({ ...started, attempt: 0, suspended, deaths: undefined }, session);
   const waiting = waitingOf(index, suspended);

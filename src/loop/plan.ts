@@ -248,10 +248,10 @@ function askedAgain({ keyring, keys = keyring }: Stepper['host'], given: SignedP
 }
 
 /** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
-export function approvedBefore({ stepper, session }: Step, { suspended }: StartedTurn): string | null {
+export function approvedBefore({ stepper, session }: Step, { suspended, attempts }: StartedTurn): string | null {
   const { keyring, keys = keyring } = stepper.host;
   const { state } = session;
-  return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
+  return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn, attempts }, suspended);
 }
 
 export function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {

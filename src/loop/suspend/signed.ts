@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KeyLookup, Keyring } from '../../aeiou/index.ts';
 import { grantDigest } from '../../tools/index.ts';
+import { countsForTurn } from '../record/attempt.ts';
+import type { FailedAttempt } from '../record/record.ts';
 import type { SignedApproval, SignedPlan, SuspendedTurn, Suspension } from '../record/suspension.ts';
 import { type TurnInput, userdataOf } from '../turn/input.ts';
 
@@ -10,6 +12,11 @@ interface ApprovedTurn {
   readonly turn: number;
 }
 
+/** A turn that waits, with the attempts before the one that waits. */
+interface WaitingAfter extends ApprovedTurn {
+  readonly attempts: readonly FailedAttempt[];
+}
+
 /** Prefix of the signed text. No token begins with it, so a signature of a token is never one of an approval, or the reverse. */
 const DOMAIN = 'neuroscript approval 1';
 
@@ -17,7 +24,7 @@ const DOMAIN = 'neuroscript approval 1';
  * Signs a human's approval of the ACTIONS of a turn that waits, because others may write to its store. Null when no approval was
  * necessary, and when the fallback key cannot sign; the turn then needs another approval to continue.
  */
-export async function signApproval(keyring: Keyring, place: ApprovedTurn, turn: SuspendedTurn): Promise<SignedApproval | null> {
+export async function signApproval(keyring: Keyring, place: WaitingAfter, turn: SuspendedTurn): Promise<SignedApproval | null> {
   const signer = keyring.signer('fallback');
   if (turn.approved === null || signer === null) return null;
   const tag = await signer.sign(messageOf(place, turn, turn.approved), new AbortController().signal);
@@ -25,7 +32,7 @@ export async function signApproval(keyring: Keyring, place: ApprovedTurn, turn: 
 }
 
 /** The hash of the ACTIONS that a human approved; null when the signature does not belong to this turn as it is stored. */
-export function verifiedApproval(keys: KeyLookup, place: ApprovedTurn, suspended: Suspension): string | null {
+export function verifiedApproval(keys: KeyLookup, place: WaitingAfter, suspended: Suspension): string | null {
   const { approved } = suspended;
   if (approved === null) return null;
   const message = messageOf(place, suspended, approved.plan);
@@ -35,15 +42,16 @@ export function verifiedApproval(keys: KeyLookup, place: ApprovedTurn, suspended
 
 /** The signed text covers everything that determines how the turn continues, except its limits, which a host may only tighten. */
 function messageOf(
-  { sid, turn }: ApprovedTurn,
+  { sid, turn, attempts }: WaitingAfter,
   { waiting, alsoWaiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'alsoWaiting' | 'earlier'>,
   plan: string,
 ): Buffer {
   const { run, journal, nonce } = earlier;
   const { limits: _, ...input } = run;
-  const state = createHash('sha256')
-    .update(JSON.stringify({ input, journal, waiting, also: alsoWaiting?.map((call) => call.waiting) }))
-    .digest('hex');
+  const also = alsoWaiting?.map((call) => call.waiting);
+  // An attempt that an interruption ends may follow, and does not count.
+  const before = attempts.filter(countsForTurn);
+  const state = createHash('sha256').update(JSON.stringify({ input, journal, waiting, also, before })).digest('hex');
   return Buffer.from([DOMAIN, sid, turn, nonce, plan, state].join('\n'));
 }
 

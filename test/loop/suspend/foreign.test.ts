@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { humanApproval, LoopController, MemoryStore, planHash, runtimeExecutor } from '../../../src/loop/index.ts';
+import { type FailedAttempt, recordedInput } from '../../../src/loop/record/record.ts';
 import type { ClaimedSession, Lease, WaitingTurn } from '../../../src/loop/sessions/store.ts';
 import { defineTool, type Gate } from '../../../src/tools/index.ts';
+import { languageError } from '../../../src/wire/errorinfo.ts';
+import type { JournalEntry } from '../../../src/wire/journal.ts';
 import type { RunInput } from '../../../src/wire/protocol.ts';
 import { newKeyring, reply, TestClock } from '../fake.ts';
 import { agentOf, approval, openHost, SESSION } from './stage.ts';
@@ -13,6 +16,7 @@ const program = (amount: number): string => `command
 endcommand`;
 const HONEST = program(5);
 const SWAPPED = program(999_999);
+const BROKEN = HONEST.replace('endcommand', 'end');
 const agent = agentOf(HONEST);
 const LIBRARY = { name: 'lib', text: 'func Extra() means\nreturn 1\nendfunc', definitions: true };
 
@@ -37,6 +41,22 @@ const withRun =
     const changed = { ...suspended, earlier: { ...earlier, run: { ...earlier.run, ...change(earlier.run) } } };
     return { ...next, started: { ...next.started, suspended: changed }, suspended: changed };
   };
+
+/** An attempt that never was, and that has paid already. */
+function paidBefore({ started, suspended }: WaitingTurn): FailedAttempt {
+  const { run } = suspended.earlier;
+  const error = languageError(1, 'failed');
+  const paid: JournalEntry = {
+    ...{ kind: 'tool', seq: 1, name: 'tool.bank.pay', args: [5], outcome: { ok: true, value: 'paid' } },
+    ...{ at: suspended.waiting.at, begin: 0, ms: 0 },
+  };
+  return {
+    ...{ end: 'failed', reply: reply(HONEST), envelope: reply(HONEST), problems: [], error, limits: started.limits },
+    ...{ clock: [], jtis: [], unreadable: null, denied: null, run: recordedInput(run), journal: [paid] },
+    ...{ output: '', scratchpad: '', outputComplete: true, whispers: [] },
+    usage: { fuel: 10, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0, toolCalls: 1, outputBytes: 0, queueMs: 0 },
+  };
+}
 
 /** A host whose tool says what was paid, and a session that waits there. */
 async function waiting({
@@ -134,6 +154,7 @@ describe('finding 14: a store that others can write', () => {
         return { ...next, started: { ...next.started, suspended: changed }, suspended: changed };
       },
     ],
+    ['the calls of earlier attempts', (next) => ({ ...next, started: { ...next.started, attempts: [paidBefore(next)] } })],
   ])('ARGO-I2: an approval does not outlive a change of %s in the row', async (_, change) => {
     await using host = await waiting();
     const gate: Gate = async (work) => ({ state: 'executed', value: await work() });
@@ -147,6 +168,27 @@ describe('finding 14: a store that others can write', () => {
       error: { message: expect.stringMatching(/has to approve/) },
     });
     expect(host.paid).toEqual([]);
+  });
+
+  it.each([
+    ['the repaired program', HONEST, { decision: 'DONE' }, 1, [5]],
+    ['the one before the repair', BROKEN, { decision: 'HALT', reason: 'ERR_POLICY' }, 0, []],
+  ])('ARGO-I2: an approval of %s covers no other one', async (_, plan, end, asked, paid) => {
+    await using host = await waiting();
+    let asks = 0;
+    const gate: Gate = async (work) => {
+      asks += 1;
+      return { state: 'executed', value: await work() };
+    };
+    const approval = humanApproval(planHash({ actions: plan }), gate);
+    const replies = [BROKEN, HONEST];
+    const repairing = { reply: async () => reply(replies.shift() ?? '') };
+    const first = await host.loop.runLoop({ ...SESSION, agent: repairing, requiresApproval: true, approval });
+    if (first.decision === 'SUSPENDED') await host.loop.complete('s', '1.1', { result: true });
+    const last =
+      first.decision === 'SUSPENDED' ? await host.loop.resume('s', { agent: repairing, requiresApproval: true }) : first;
+    expect(last).toMatchObject(end);
+    expect([asks, host.paid, replies]).toEqual([asked, paid, []]);
   });
 
   it('ARGO-I2: an approval that another key signed needs to be given again', async () => {
