@@ -62,7 +62,11 @@ export interface EstimateOptions {
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
   const session = sessionOf(files, costs, options);
   if (session === undefined) return [];
-  return [...commands(session, files), ...files.flatMap((file) => definitions(session, file))];
+  const blocks = commands(session, files);
+  // The result of a called procedure is known when its callers are followed, however deep they call each other.
+  const procedures = new Map(session.reach.calleesFirst().map((each) => [each.procedure, procedureCost(session, each)]));
+  const own = (file: SourceFile) => file.procedures.flatMap((procedure) => procedures.get(procedure) ?? []);
+  return [...blocks, ...files.flatMap((file) => [...own(file), ...events(session, file)])];
 }
 
 /** The session that all estimates of files that run together share; undefined without files. */
@@ -135,16 +139,17 @@ export function handling(session: Session, event: EventHandler): Cost {
   return total(session, follow(session, event.body, start, true), event);
 }
 
-function definitions(session: Session, file: SourceFile): Estimate[] {
-  return [
-    ...file.procedures.map((procedure) =>
-      bounded(session, file, { kind: 'procedure', name: procedure.name.name, at: procedure.name }, () => {
-        const args = [...procedure.needs, ...procedure.optional].map(() => UNKNOWN);
-        return call(session, { procedure, file }, args, procedure.name).cost;
-      }),
-    ),
-    ...file.events.map((event) => bounded(session, file, { kind: 'event', name: '', at: event }, () => handling(session, event))),
-  ];
+function procedureCost(session: Session, { procedure, file }: Defined): Estimate {
+  return bounded(session, file, { kind: 'procedure', name: procedure.name.name, at: procedure.name }, () => {
+    const args = [...procedure.needs, ...procedure.optional].map(() => UNKNOWN);
+    return call(session, { procedure, file }, args, procedure.name).cost;
+  });
+}
+
+function events(session: Session, file: SourceFile): Estimate[] {
+  return file.events.map((event) =>
+    bounded(session, file, { kind: 'event', name: '', at: event }, () => handling(session, event)),
+  );
 }
 
 /** Follows a call of a procedure: with its arguments, or after much work only once for all arguments. */
@@ -156,23 +161,42 @@ const call: Call = (session, defined, args, at) => {
     const calls = session.reach.of(defined);
     return { value: UNKNOWN, cost: { least, most, bytes: most, output: most, scratch: most, calls, certain: Tally.none } };
   }
-  if (session.exact) return followed(session, defined, args, at);
-  const known = session.summaries.get(procedure) ?? summarised(session, defined, at);
+  const known = session.exact
+    ? followedOnce(session, defined, args, at)
+    : (session.summaries.get(procedure) ?? summarised(session, defined, at));
   session.cause ??= known.cause;
   return known;
 };
 
+/** The result of a call; that of the last call of the procedure when it had the same arguments under the same conditions. */
+function followedOnce(session: Session, defined: Defined, args: readonly Abstract[], at: Span): Summary {
+  const { path } = session;
+  const last = session.last.get(defined.procedure);
+  if (last?.path === path && last.args.every((arg, index) => arg === args[index]) && last.args.length === args.length)
+    return last;
+  const known = { ...withCause(session, () => followed(session, defined, args, at)), path, args };
+  session.last.set(defined.procedure, known);
+  return known;
+}
+
 /** The result of a procedure for any arguments. */
 function summarised(session: Session, defined: Defined, at: Span): Summary {
-  const { path, cause } = session;
+  const { path } = session;
   session.path = null;
-  session.cause = undefined;
   const { needs, optional } = defined.procedure;
   const args = [...needs, ...optional].map(() => UNKNOWN);
-  const summary = { ...followed(session, defined, args, at), cause: session.cause };
+  const summary = withCause(session, () => followed(session, defined, args, at));
   session.path = path;
-  session.cause = cause;
   session.summaries.set(defined.procedure, summary);
+  return summary;
+}
+
+/** A result with its own cause. */
+function withCause(session: Session, work: () => Called): Summary {
+  const { cause } = session;
+  session.cause = undefined;
+  const summary = { ...work(), cause: session.cause };
+  session.cause = cause;
   return summary;
 }
 

@@ -74,6 +74,26 @@ export class Reach {
     return tally;
   }
 
+  /** All procedures, each after those that it calls, unless they call each other. */
+  calleesFirst(): readonly Defined[] {
+    const waiting = this.#files.flatMap((file) => file.procedures.map((procedure) => ({ procedure, file }))).reverse();
+    const begun = new Set<Procedure>();
+    const ended = new Map<Procedure, Defined>();
+    for (let next = waiting.at(-1); next !== undefined; next = waiting.at(-1)) {
+      if (begun.has(next.procedure)) {
+        ended.set(next.procedure, next);
+        waiting.pop();
+        continue;
+      }
+      begun.add(next.procedure);
+      for (const name of this.#directOf(next.procedure.body).procedures) {
+        const called = this.#procedures.get(name);
+        if (called !== undefined && !begun.has(called.procedure)) waiting.push(called);
+      }
+    }
+    return [...ended.values()];
+  }
+
   #sites(body: Block, file: SourceFile): Tally {
     return this.#rows(this.#directOf(body), file);
   }

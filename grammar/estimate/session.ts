@@ -53,6 +53,12 @@ export interface Summary extends Called {
   readonly cause: Cause | undefined;
 }
 
+/** The last call of a procedure that was followed. */
+export interface LastCall extends Summary {
+  readonly path: Path | null;
+  readonly args: readonly Abstract[];
+}
+
 /** Follows a call of a procedure. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => Called;
 
@@ -74,6 +80,8 @@ export class Session {
   readonly stack: Procedure[] = [];
   /** The results of procedures that were followed once for all arguments. */
   readonly summaries = new Map<Procedure, Summary>();
+  /** The last call of each procedure in this unit that was followed. */
+  readonly last = new Map<Procedure, LastCall>();
   readonly calls = new CallTable(signature);
   readonly reach: Reach;
   readonly changes: Changes;
@@ -114,6 +122,7 @@ export class Session {
     this.file = file;
     this.cause = undefined;
     this.stack.length = 0;
+    this.last.clear();
     this.path = null;
     this.#depth = 0;
     this.#steps = 0;

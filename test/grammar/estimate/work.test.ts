@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Foreseen, foresee } from '../../../grammar/estimate/index.ts';
+import { type Estimate, estimate, type Foreseen, foresee } from '../../../grammar/estimate/index.ts';
 import { Tally } from '../../../grammar/estimate/tally.ts';
 import { parse } from '../../../grammar/syntax/parse.ts';
 import { BOUNDING_COSTS } from '../../../src/wire/costs.ts';
@@ -34,4 +34,28 @@ it('finding 1: a program that returns in many places after many calls is given u
   expect(calls).toHaveLength(16_000);
   expect(calls.every(({ most }) => most === null)).toBe(true);
   expect(branches).toBeLessThan(2_000_000);
+});
+
+/** The costs of `count` procedures each of which calls the next one so many times, and of a command that calls the first one. */
+function costs(count: number, times: number): readonly Estimate[] {
+  const calls = (next: number): string => `set a = ${next < count ? `p${next}(x)` : 'x + 1'}\n`.repeat(times);
+  const procedures = Array.from({ length: count }, (_, at) => `func p${at}(needs x) means\n${calls(at + 1)}return a\nendfunc\n`);
+  const files = [procedures.join(''), 'command\nemit p0(1)\nendcommand\n'].map((text, index) => {
+    const result = parse(text, { name: `f${index}` });
+    if (!result.ok) throw new Error(result.errors[0].message);
+    return result.file;
+  });
+  return estimate(files, BOUNDING_COSTS);
+}
+
+it('a call that is made again is not followed again, so that the work suffices to know what its arguments are', () => {
+  const [command] = costs(25, 2);
+  expect(command).toMatchObject({ kind: 'command', least: 10 * 2 ** 25 - 8, because: null });
+});
+
+it('procedures that call each other deeply have a bound, in whatever order they stand', () => {
+  const found = costs(600, 1).filter(({ kind }) => kind === 'procedure');
+  expect(found).toHaveLength(600);
+  expect(found.map(({ line }) => line)).toEqual(found.map((_, at) => 1 + 4 * at));
+  expect(found.filter(({ because }) => because?.message === 'it is too large to follow')).toEqual([]);
 });
