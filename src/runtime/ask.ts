@@ -52,7 +52,7 @@ export interface AskRequest {
   readonly payer: Payer;
   /** The turn of the asking run, from which nested turns derive their contexts. */
   readonly turn: TurnContext;
-  /** Aborted when the asking run ends before it has an answer. */
+  /** Aborted when the asking run ends before it has an answer. The run then waits for the handler 10 seconds at most. */
   readonly signal: AbortSignal;
   readonly host: HostContext;
   readonly stores: StoreReaders;

@@ -27,6 +27,9 @@ const noAgents: AskPort = async ({ model }) => {
   );
 };
 
+/** Milliseconds for which a run that has ended waits for its nested loops, which may have to store their end. */
+const END_MS = 10_000;
+
 /** The asks of one run, with the usage of each, including those that the run did not wait for. */
 export class Asks {
   readonly #port: AskPort;
@@ -56,9 +59,16 @@ export class Asks {
     return this.#spent.get(seq);
   }
 
-  /** Resolves when no nested loop runs any more. The loops of a run that has ended are cancelled, so they end soon. */
+  /**
+   * Resolves when no nested loop runs any more. The loops of a run that has ended are cancelled, so they end soon. A handler of the
+   * application may ignore that, so the run waits {@link END_MS} at most.
+   */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#open);
+    if (this.#open.size === 0) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, END_MS);
+    await Promise.race([Promise.allSettled(this.#open), late]);
+    clearTimeout(timer);
   }
 
   /** Records the usage of an answer, even when the run does not wait for it. */
