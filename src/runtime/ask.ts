@@ -12,10 +12,12 @@ import {
 } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { ConfigError } from '../wire/errors.ts';
 import { labelNames } from '../wire/labels.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { usdOf } from '../wire/money.ts';
-import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
+import { type Check, checker, checkObject, oneOf, required, wholeNumber } from '../wire/options.ts';
+import type { AskLeft, AskSpent, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import { isValueMap, type Value, type ValueMap } from '../wire/values.ts';
 import { type AskAnswer, checkedAnswer, wantedAnswer } from './askanswer.ts';
 import type { AskingRun } from './context.ts';
@@ -119,9 +121,29 @@ export function askPort(
       },
       endSession: (sessionId) => runtime.resources.end(sessionId),
     });
+    checkReply(reply);
     remainder.charge(reply);
     return wanted === null ? reply : await checked(wanted, reply);
   };
+}
+
+const checkForm = oneOf('ok', 'error', 'halt');
+const checkAmount: Check = (what, value) => {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+    throw new ConfigError(`${what} must be a number from 0, got ${String(value)}`);
+};
+const count = required(wholeNumber(0));
+const checkSpent = checker<AskSpent>({
+  ...{ fuel: count, toolCalls: count, turns: count, tokens: count },
+  ...{ cpuMs: required(checkAmount), cost: checkAmount },
+});
+
+/** Throws {@link ConfigError} for what a handler of the application must not reply: the worker would be blamed for it. */
+function checkReply(reply: AskReply): void {
+  const what = 'the reply of the handler of ask';
+  checkObject(what, reply);
+  checkForm(`${what}: t`, reply.t);
+  if (reply.spent !== undefined) checkSpent(`${what}: spent`, reply.spent);
 }
 
 /** A reply with the value that was asked for, or the error of another one. */
