@@ -8,7 +8,8 @@ import { dirname } from 'node:path';
 export function makeFolder(path: string, mode = 0o777): string | undefined {
   if (isFolder(path)) return undefined;
   const above = dirname(path);
-  const made = above === path ? undefined : makeFolder(above, mode);
+  const isMissing = above !== path && statSync(above, { throwIfNoEntry: false }) === undefined;
+  const made = isMissing ? makeFolder(above, mode) : undefined;
   try {
     mkdirSync(path, { mode });
   } catch (error) {

@@ -15,6 +15,7 @@ it('throws what the file system says where none can be made', () => {
   const root = tempFolder();
   writeFileSync(join(root, 'file'), '');
   expect(() => makeFolder(join(root, 'file'))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
-  expect(() => makeFolder(join(root, 'file/a'))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+  expect(() => makeFolder(join(root, 'file/a'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }));
+  expect(() => makeFolder(join(root, 'file/a/b'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }));
   expect(() => makeFolder('/proc/x/y')).toThrow(expect.objectContaining({ code: 'ENOENT', path: '/proc/x' }));
 });
