@@ -1,5 +1,5 @@
-// The process of a raw isolate (see rawprocess.ts). It runs a script in a new isolate or one that is kept, and answers with the value, the elapsed milliseconds
-// from making the isolate to its disposal, and those of CPU time in it; or it sleeps.
+// The process of a raw isolate (see rawprocess.ts). It runs a script in a new isolate or in one that is kept, and answers with the value, the
+// elapsed milliseconds, the making and disposal of a new isolate included, and those of CPU time in it; or it sleeps.
 import { readSync, writeSync } from 'node:fs';
 import ivm from 'isolated-vm';
 import { CALLS_FD, type RawOrder, type RawScript } from './rawprocess.ts';
@@ -7,7 +7,7 @@ import { CALLS_FD, type RawOrder, type RawScript } from './rawprocess.ts';
 /** An isolate that was made before it is needed. */
 let spare: Made | null = null;
 /** Isolates that are kept, by what was evaluated in them first. */
-const kept = new Map<string, Made>();
+const keptIsolates = new Map<string, Made>();
 
 process.on('message', async (order: RawOrder) => {
   if ('sleepMs' in order) setTimeout(() => process.send?.('slept'), order.sleepMs);
@@ -29,10 +29,9 @@ function made(): Made {
   return { isolate, context: isolate.createContextSync() };
 }
 
-function evaluated({ script, timeoutMs, ahead = false, ...order }: RawScript, tree: string | null): object {
+function evaluated({ script, timeoutMs, kept, ahead = false }: RawScript, tree: string | null): object {
   const start = performance.now();
-  const { isolate, context } = order.kept === undefined ? (spare ?? made()) : keptFor(order.kept);
-  if (order.kept === undefined) spare = null;
+  const { isolate, context } = kept === undefined ? newOne() : keptFor(kept);
   const cpuTime = Number(isolate.cpuTime);
   if (tree !== null) {
     context.global.setSync('tree', tree);
@@ -40,18 +39,23 @@ function evaluated({ script, timeoutMs, ahead = false, ...order }: RawScript, tr
   }
   const value = valueIn(context, script, timeoutMs);
   const usedMs = (Number(isolate.cpuTime) - cpuTime) / 1e6;
-  if (order.kept !== undefined) return { value, ms: performance.now() - start, usedMs };
-  if (ahead) setImmediate(() => isolate.dispose());
-  else isolate.dispose();
+  if (kept === undefined && ahead) setImmediate(() => isolate.dispose());
+  else if (kept === undefined) isolate.dispose();
   return { value, ms: performance.now() - start, usedMs };
 }
 
+function newOne(): Made {
+  const taken = spare ?? made();
+  spare = null;
+  return taken;
+}
+
 function keptFor(first: string): Made {
-  const known = kept.get(first);
+  const known = keptIsolates.get(first);
   if (known !== undefined) return known;
   const fresh = made();
   fresh.context.evalSync(first);
-  kept.set(first, fresh);
+  keptIsolates.set(first, fresh);
   return fresh;
 }
 

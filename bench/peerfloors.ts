@@ -3,10 +3,10 @@ import type { PeerRow } from './peerrows.ts';
 import type { RawProcess, RawRun } from './rawprocess.ts';
 
 /**
- * The rows of `bench peers` on the smallest interpreter that works as ours does, in a fresh isolate in a process that can be killed: each node
- * of a program is a function that calls those of its parts, and variables have places in an array. It has no meter, no limits, no positions
- * of errors and no types of its own, and V8 meets its code cold, as it meets ours. Where it is slower than a goal allows, what the
- * issue keeps (a tree-walking interpreter in a fresh isolate) stands in the way of the goal. Six rows, which this one is faster than their
+ * The rows of `bench peers` on the smallest interpreter that works as ours does, in a process that can be killed, in fresh isolates or in one that is
+ * kept: each node of a program is a function that calls those of its parts, and variables have places in an array. It has no meter, no limits,
+ * no positions of errors and no types of its own, and V8 meets its code as cold as ours. Where it is slower than a goal allows, a tree-walking
+ * interpreter in such an isolate stands in the way of the goal. Six rows, which this one is faster than their
  * goals or than ours, have the accounts of `meteredfloor.ts` as well. Work of built-in tools is that of V8's own functions.
  */
 const NODES = `

@@ -58,7 +58,7 @@ it('new long programs do not use workers up', { timeout: 60_000 }, async () => {
   const workers = () => descendants().filter((pid) => !before.has(pid));
   await runtime.run('command\nendcommand\n');
   const first = workers();
-  for (let program = 0; program < 12; program++)
+  for (let program = 0; program < 40; program++)
     await runtime.run(`command\n${'  emit 1 + 2\n'.repeat(5_000)}endcommand\n# ${program}\n`);
   expect(workers()).toEqual(first);
 });
